@@ -197,7 +197,7 @@ static void add_calls(struct json_out *b, const struct timeline *tl, const struc
 static void add_identity(struct json_out *b, const struct timeline *tl, const struct span *s)
 {
 	const struct host_info *host = timeline_host(tl, s->host);
-	const char *kind = span_kind_name(s->kind);
+	const char *kind = span_kind_name[s->kind];
 	json_put_hex(b, "trace_id", s->trace_id);
 	json_put_hex(b, "span_id", s->span_id);
 	if (s->parent_id)

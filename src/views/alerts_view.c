@@ -160,11 +160,6 @@ static GETTER(get_worst_at)
 	return if_reached(row, VALUE_TIME, ROW(row)->alert.worst_begin_ns);
 }
 
-static GETTER(get_sentence)
-{
-	return value_text(ROW(row)->sentence);
-}
-
 static GETTER(get_cause)
 {
 	struct alert_row *r = (struct alert_row *)row;
@@ -202,7 +197,7 @@ static const struct column columns[] = {
 	COLUMN_N("worst_ns", "WORST AT", VALUE_TIME, 12, 6, "beginning of the worst second", get_worst_at),
 	COLUMN_T("of", "OF", 20, 0, "the operation, or the values of the fields", get_of),
 	COLUMN_T("threshold", "THRESHOLD", 32, 3, "the threshold, as it was written", get_threshold),
-	COLUMN_T("sentence", "WHAT", 0, 0, "the worst figure in words", get_sentence),
+	COLUMN_T("sentence", "WHAT", 0, 0, "the worst figure in words", MEMBER(struct alert_row, sentence)),
 	COLUMN_T("changed", "CHANGED", 36, 7, "what is different in the worst second from the ten seconds before the "
 		 "alert", get_changed),
 	COLUMN_FLEX("cause", "CAUSE", 24, "why: the cause of the slowest request of the worst second, or what has "

@@ -31,72 +31,18 @@ struct cause_row {
 
 #define ROW(row) ((const struct cause_row *)(row))
 
-static GETTER(get_operation)
-{
-	return value_text(ROW(row)->c.name && *ROW(row)->c.name ? ROW(row)->c.name : NULL);
-}
-
-static GETTER(get_state)
-{
-	static const char *const words[] = {
-		[CAUSE_SLOW] = "slow", [CAUSE_FEW] = NULL, [CAUSE_OPEN] = "open", [CAUSE_NORMAL] = "normal",
-	};
-	return value_text(words[ROW(row)->state]);
-}
-
-static GETTER(get_took)
-{
-	return value_text(ROW(row)->took);
-}
-
-static GETTER(get_x_usual)
-{
-	return ROW(row)->max_x < 0 ? value_none() : value_ratio(ROW(row)->max_x);
-}
+static const char *const state_words[] = {
+	[CAUSE_SLOW] = "slow", [CAUSE_FEW] = NULL, [CAUSE_OPEN] = "open", [CAUSE_NORMAL] = "normal",
+};
 
 static GETTER(get_excess)
 {
 	return ROW(row)->part == PART_N ? value_none() : value_int(VALUE_NS, ROW(row)->excess_ns);
 }
 
-static GETTER(get_lost)
-{
-	return ROW(row)->lost_ns < 0 ? value_none() : value_int(VALUE_NS, ROW(row)->lost_ns);
-}
-
-static GETTER(get_bar)
-{
-	return value_text(ROW(row)->bar);
-}
-
-static GETTER(get_cause)
-{
-	return value_text(ROW(row)->cause);
-}
-
-static GETTER(get_phase)
-{
-	return value_text(ROW(row)->phase);
-}
-
-static GETTER(get_phase_service)
-{
-	return value_text(ROW(row)->phase_service);
-}
-
 static GETTER(get_part)
 {
 	return value_text(ROW(row)->part == PART_N ? NULL : part_info[ROW(row)->part].id);
-}
-
-static GETTER(get_culprit)
-{
-	return value_text(ROW(row)->culprit);
-}
-
-static GETTER(get_explanation)
-{
-	return value_text(ROW(row)->explanation);
 }
 
 static GETTER(get_trace)
@@ -105,33 +51,39 @@ static GETTER(get_trace)
 }
 
 static const struct column columns[] = {
-	COLUMN_N("count", "REQS", VALUE_COUNT, 5, 0, "requests", get_count),
+	COLUMN_N("count", "REQS", VALUE_COUNT, 5, 0, "requests", COMMON(stat.count)),
 	COLUMN_PARTIAL
-	COLUMN_T("operation", "REQUESTS", 12, 0, "name of their root spans; null: several", get_operation),
-	COLUMN_T("service", "SERVICE", 9, 6, "service of their root spans; null: several", get_service),
+	COLUMN_T("operation", "REQUESTS", 12, 0, "name of their root spans; null: several",
+		 MEMBER(struct common, name, .none = IF_ZERO)),
+	COLUMN_T("service", "SERVICE", 9, 6, "service of their root spans; null: several", COMMON(service)),
 	COLUMN_T("state", "STATE", 6, 9,
-		 "slow, normal (below 1.75 times the usual), open; null: too few to know what is usual", get_state),
-	COLUMN_T("took", "TOOK", 15, 1, "the shortest and the longest of them", get_took),
+		 "slow, normal (below 1.75 times the usual), open; null: too few to know what is usual",
+		 MEMBER(struct cause_row, state, .words = state_words)),
+	COLUMN_T("took", "TOOK", 15, 1, "the shortest and the longest of them", MEMBER(struct cause_row, took)),
 	COLUMN_N("lost_ns", "LOST", VALUE_NS, 6, 4,
-		 "how much longer than usual they took, all together: rows are in this order", get_lost),
+		 "how much longer than usual they took, all together: rows are in this order",
+		 MEMBER(struct cause_row, lost_ns, .none = IF_NEGATIVE)),
 	COLUMN_N("x_usual_ratio", "xUSUAL", VALUE_RATIO, 6, 2,
-		 USUAL_TIMES("the slowest"), get_x_usual),
+		 USUAL_TIMES("the slowest"), MEMBER(struct cause_row, max_x, .none = IF_NEGATIVE)),
 	{ .id = "states", .title = "TIME", .kind = VALUE_TEXT, .width = BAR, .priority = 3,
-	  .align = ALIGN_LEFT, .drawing = DRAW_PARTS, .get = get_bar,
-	  .help = "letters of the parts of their time on the critical path; as long as their mean duration" },
-	COLUMN_FLEX("cause", "CAUSE", 16, "why the slowest took so long", get_cause),
-	COLUMN_N("min_ns", "MIN", VALUE_NS, 0, 0, "the shortest", get_min),
-	COLUMN_N("p50_ns", "p50", VALUE_NS, 0, 0, "half of them take at most this" PERCENTILE_BOUND, get_p50),
-	COLUMN_N("max_ns", "MAX", VALUE_NS, 0, 0, "the longest", get_max),
+	  .align = ALIGN_LEFT, .drawing = DRAW_PARTS,
+	  .help = "letters of the parts of their time on the critical path; as long as their mean duration",
+	  .get = MEMBER(struct cause_row, bar) },
+	COLUMN_FLEX("cause", "CAUSE", 16, "why the slowest took so long", MEMBER(struct cause_row, cause)),
+	COLUMN_N("min_ns", "MIN", VALUE_NS, 0, 0, "the shortest", STAT(min)),
+	COLUMN_N("p50_ns", "p50", VALUE_NS, 0, 0, "half of them take at most this" PERCENTILE_BOUND, STAT(p50)),
+	COLUMN_N("max_ns", "MAX", VALUE_NS, 0, 0, "the longest", STAT(max)),
 	COLUMN_N("excess_ns", "EXCESS", VALUE_NS, 0, 0, "time above the usual of this phase and part, of all",
 		 get_excess),
-	COLUMN_T("phase", "PHASE", 0, 0, "span that the time went to", get_phase),
-	COLUMN_T("phase_service", "IN", 0, 0, "its service", get_phase_service),
+	COLUMN_T("phase", "PHASE", 0, 0, "span that the time went to", MEMBER(struct cause_row, phase)),
+	COLUMN_T("phase_service", "IN", 0, 0, "its service", MEMBER(struct cause_row, phase_service)),
 	COLUMN_T("part", "PART", 0, 0, "what its thread did", get_part),
-	COLUMN_T("process", "BY", 0, 0, "process whose thread it waited for; null: none", get_culprit),
+	COLUMN_T("process", "BY", 0, 0, "process whose thread it waited for; null: none",
+		 MEMBER(struct cause_row, culprit)),
 	COLUMN_SPAN_ID("trace_id", "TRACE", "the slowest", get_trace),
 	COLUMNS_PARTS
-	COLUMN_EXPLANATION(get_explanation),
+	COLUMN_T("verdict", "VERDICT", 0, 0, "why it took so long, as a sentence",
+		 MEMBER(struct cause_row, explanation)),
 };
 
 /* ---- grouping ---- */

@@ -87,11 +87,6 @@ static struct value ns_or_none(int64_t ns)
 	return ns < 0 ? value_none() : value_int(VALUE_NS, ns);
 }
 
-static GETTER(get_kind)
-{
-	return value_text(ROW(row)->kind);
-}
-
 static GETTER(get_lost)
 {
 	const struct changed_row *r = ROW(row);
@@ -115,11 +110,6 @@ static GETTER(get_times)
 static GETTER(get_mainly_text)
 {
 	return value_text(rows->left_out ? NULL : ROW(row)->mainly);
-}
-
-static GETTER(get_phase)
-{
-	return value_text(ROW(row)->phase);
 }
 
 static GETTER(get_phase_more)
@@ -185,9 +175,9 @@ PART_LIST(PART_MORE)
 		 get_##id##_delta),
 
 static const struct column columns[] = {
-	COLUMN_FLEX("name", "OPERATION", 12, "name of root spans and server halves", get_name),
-	COLUMN_T("service", "SERVICE", 9, 4, "service it belongs to; by cause: of the phase", get_service),
-	COLUMN_T("kind", "KIND", 6, 9, "client or server half, or null", get_kind),
+	COLUMN_FLEX("name", "OPERATION", 12, "name of root spans and server halves", COMMON(name)),
+	COLUMN_T("service", "SERVICE", 9, 4, "service it belongs to; by cause: of the phase", COMMON(service)),
+	COLUMN_T("kind", "KIND", 6, 9, "client or server half, or null", MEMBER(struct changed_row, kind)),
 	COLUMN_N("lost_ns", "LOST", VALUE_NS, 7, 0,
 		 "how much longer they took, all together (negative: shorter)", get_lost),
 	COLUMN_N("avg_delta_ns", "EACH", VALUE_NS, 7, 1, "how much longer one took, on average", get_more),
@@ -197,7 +187,7 @@ static const struct column columns[] = {
 		 get_mainly_text),
 	COLUMN_OPTIONAL("phase", "PHASE", VALUE_TEXT, 10, 4,
 			"the phase whose own time grew most, if that is half of EACH or more; by cause: each",
-			get_phase),
+			MEMBER(struct changed_row, phase)),
 	COLUMN_N("phase_delta_ns", "+", VALUE_NS, 0, 0, "how much longer that phase took of its own, each, on average",
 		 get_phase_more),
 	COLUMN_N("count", "COUNT", VALUE_COUNT, 5, 2, "how many ended in the range", get_now_count_),
@@ -279,7 +269,7 @@ static struct changed_row *row_of(struct row_map *map, const struct periods *p,
 		return r;
 	r->c.service = rows_hold_text(map->rows, s->service);
 	r->c.name = rows_hold_text(map->rows, s->name);
-	r->kind = span_kind_name(s->kind);
+	r->kind = span_kind_name[s->kind];
 	r->c.row.key[0] = key_int(key_text(key_text(0, r->c.service), r->c.name), s->kind);
 	r->c.row.drill.operation = r->c.name;
 	r->c.row.drill.service = r->c.service;
@@ -494,7 +484,7 @@ static struct changed_row *cause_row(struct by_cause *c, const struct span *root
 	r->c.row.key[0] = key_int(key_int(key, s->kind), s->part);
 	r->c.row.drill.operation = r->c.name;
 	r->c.row.drill.service = rows_hold_text(rows, root->service);
-	r->kind = span_kind_name(s->kind);
+	r->kind = span_kind_name[s->kind];
 	r->phase = rows_hold_text(rows, s->name);
 	r->operation = operation;
 	r->part = s->part;

@@ -40,7 +40,7 @@ void common_host(struct common *c, const struct rows *rows, uint32_t id)
 	const struct host_info *host = timeline_host(rows->tl, id);
 	c->host = host ? host->name : NULL;
 	c->boot = host ? host->boot : NULL;
-	c->missing = rows_missing(rows, id);
+	c->row.missing = rows_missing(rows, id);
 }
 
 /* The name of the same device in another timeline of the trace; "": unknown. */
@@ -211,7 +211,7 @@ static unsigned needs_of_part(enum part p)
 
 unsigned row_missing(const struct row *row, const struct rows *rows)
 {
-	return rows->missing | ((const struct common *)row)->missing;
+	return rows->missing | row->missing;
 }
 
 struct value unless_missing(const struct row *row, const struct rows *rows, unsigned missing, struct value value)

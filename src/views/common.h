@@ -10,6 +10,8 @@
 
 #include "base/intmap.h"
 
+#include <stddef.h>
+
 struct stat {
 	uint64_t count;
 	int64_t total, min, avg, p50, p95, p99, max;	/* ns; all but total are -1 if count is 0 */
@@ -28,7 +30,6 @@ struct common {
 	int64_t start_ns;		/* of the process; distinguishes reused pids; or TIME_UNKNOWN */
 	bool of_thread, kernel;		/* the row is a process or thread; of the kernel */
 	int64_t part[PART_N];
-	unsigned missing;			/* enum missing_events: events missing from its host (common_host()) */
 	bool of_threads;		/* .part is of threads, whose PART_DISK includes PART_WRITEBACK: see
 					 * part_word_of_threads() */
 	bool parts_unknown;		/* every part but unknown_ns is shown as null */
@@ -118,25 +119,29 @@ const char *thread_label(struct rows *rows, uint32_t thread, int64_t at);
 const char *container_label(struct rows *rows, uint32_t process);
 char *thread_label_new(const struct timeline *tl, uint32_t thread, int64_t at);
 
-/* Getters of struct common. */
+/*
+ * Where a column's value is from: the last argument of the COLUMN macros below. Either a member of the row's struct:
+ * MEMBER(struct lock_row, waits), or with designated initializers of struct member:
+ * MEMBER(struct open_row, usual_ns, .none = IF_NEGATIVE). Or the name of a getter, for what is computed.
+ */
+#define MEMBER(row_, name_, ...) \
+	NULL, .member = { .type = MEMBER_TYPE(((row_ *)0)->name_), .offset = offsetof(row_, name_), __VA_ARGS__ }
+/* A member of the struct that the row's member `to` points to. */
+#define MEMBER_OF(row_, to_, name_, ...) \
+	NULL, .member = { .type = MEMBER_TYPE(((row_ *)0)->to_->name_), .pointer = offsetof(row_, to_), \
+			  .offset = offsetof(__typeof__(*((row_ *)0)->to_), name_), __VA_ARGS__ }
+#define MEMBER_TYPE(m) _Generic((m), char *: MEMBER_TEXT, const char *: MEMBER_TEXT, bool: MEMBER_BOOL, \
+	uint8_t: MEMBER_U8, int32_t: MEMBER_I32, uint32_t: MEMBER_U32, int64_t: MEMBER_I64, \
+	uint64_t: MEMBER_U64, double: MEMBER_DOUBLE)
+#define COMMON(name) MEMBER(struct common, name)
+/* A duration of .stat. */
+#define STAT(name) MEMBER(struct common, stat.name, .none = IF_NEGATIVE)
+
 #define GETTER(name) struct value name(const struct row *row, const struct rows *rows)
-GETTER(get_host);
-GETTER(get_pid);
-GETTER(get_tid);
-GETTER(get_comm);
-GETTER(get_container);
-GETTER(get_name);
-GETTER(get_service);
+/* Getters of struct common. */
 GETTER(get_errors);
-GETTER(get_partial_spans);
 GETTER(get_count);
 GETTER(get_total);
-GETTER(get_min);
-GETTER(get_avg);
-GETTER(get_p50);
-GETTER(get_p95);
-GETTER(get_p99);
-GETTER(get_max);
 GETTER(get_cpu);
 GETTER(get_runnable);
 GETTER(get_blocked);
@@ -161,6 +166,8 @@ GETTER(get_runq_ratio);		/* share of parts that is runnable */
 #define COLUMN_T(id_, title_, w, p, help_, get_) \
 	{ .id = id_, .title = title_, .kind = VALUE_TEXT, .width = w, .priority = p, \
 	  .align = ALIGN_LEFT, .help = help_, .get = get_ }
+#define COLUMN_TIME(id_, title_, w, p, help_, get_) \
+	{ .id = id_, .title = title_, .kind = VALUE_TIME, .width = w, .priority = p, .help = help_, .get = get_ }
 /* Not shown if no row has a value. */
 #define COLUMN_OPTIONAL(id_, title_, kind_, w, p, help_, get_) \
 	{ .id = id_, .title = title_, .kind = kind_, .width = w, .priority = p, \
@@ -174,7 +181,7 @@ GETTER(get_runq_ratio);		/* share of parts that is runnable */
 	COLUMN_N("partial", "PARTIAL", VALUE_COUNT, 0, 0, \
 		 "others that ended, of unknown duration (beginning, end or events in between are missing): they " \
 		 "count only here and in errors", \
-		 get_partial_spans),
+		 COMMON(partial)),
 /* The column that takes the remaining width. */
 #define COLUMN_FLEX(id_, title_, w, help_, get_) \
 	{ .id = id_, .title = title_, .kind = VALUE_TEXT, .width = w, .align = ALIGN_LEFT, \
@@ -183,12 +190,13 @@ GETTER(get_runq_ratio);		/* share of parts that is runnable */
 #define COLUMN_HOST COLUMN_HOST_AT(8, 9)
 #define COLUMN_HOST_AT(w, p) \
 	{ .id = "host", .title = "HOST", .kind = VALUE_TEXT, .width = w, .priority = p, \
-	  .align = ALIGN_LEFT, .of_hosts = true, .get = get_host, .help = "host of the trace" }
+	  .align = ALIGN_LEFT, .of_hosts = true, .help = "host of the trace", .get = COMMON(host) }
 /* Shown if a row has a container other than the host. */
 #define COLUMN_CONTAINER \
 	{ .id = "container", .title = "CONTAINER", .kind = VALUE_TEXT, .width = 17, .priority = 3, \
-	  .align = ALIGN_LEFT, .optional = true, .usual = "host", .get = get_container, \
-	  .help = "host, or the container's hostname, or the namespace that identifies it; null: unknown" }
+	  .align = ALIGN_LEFT, .optional = true, .usual = "host", \
+	  .help = "host, or the container's hostname, or the namespace that identifies it; null: unknown", \
+	  .get = COMMON(container) }
 #define COLUMN_PART_NS(id, part) \
 	COLUMN_N(#id "_ns", part_title(part), VALUE_NS, 0, 0, part_help(part), get_##id),
 /* All parts in nanoseconds, for batch; the screen has its own ratio columns. */
@@ -205,11 +213,11 @@ GETTER(get_runq_ratio);		/* share of parts that is runnable */
 
 /* Latency columns of `stat`: total to max. */
 #define COLUMNS_QUANTILES(w, what) \
-	COLUMN_N("min_ns", "MIN", VALUE_NS, 0, 0, "shortest " what, get_min), \
-	COLUMN_N("avg_ns", "AVG", VALUE_NS, w, 5, "mean " what, get_avg), \
-	COLUMN_N("p50_ns", "p50", VALUE_NS, w, 4, "half of them take at most this" PERCENTILE_BOUND, get_p50), \
-	COLUMN_N("p95_ns", "p95", VALUE_NS, w, 6, "95 % of them take at most this" PERCENTILE_BOUND, get_p95), \
-	COLUMN_N("p99_ns", "p99", VALUE_NS, w, 2, "99 % of them take at most this" PERCENTILE_BOUND, get_p99), \
-	COLUMN_N("max_ns", "MAX", VALUE_NS, w, 1, "longest " what, get_max)
+	COLUMN_N("min_ns", "MIN", VALUE_NS, 0, 0, "shortest " what, STAT(min)), \
+	COLUMN_N("avg_ns", "AVG", VALUE_NS, w, 5, "mean " what, STAT(avg)), \
+	COLUMN_N("p50_ns", "p50", VALUE_NS, w, 4, "half of them take at most this" PERCENTILE_BOUND, STAT(p50)), \
+	COLUMN_N("p95_ns", "p95", VALUE_NS, w, 6, "95 % of them take at most this" PERCENTILE_BOUND, STAT(p95)), \
+	COLUMN_N("p99_ns", "p99", VALUE_NS, w, 2, "99 % of them take at most this" PERCENTILE_BOUND, STAT(p99)), \
+	COLUMN_N("max_ns", "MAX", VALUE_NS, w, 1, "longest " what, STAT(max))
 
 #endif

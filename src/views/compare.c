@@ -45,16 +45,6 @@ static struct value difference(int64_t a, int64_t b, uint64_t n_b)
 	return n_b ? value_int(VALUE_NS, a - mean(b, n_b)) : value_none();
 }
 
-static GETTER(get_kind)
-{
-	return value_text(ROW(row)->kind);
-}
-
-static GETTER(get_a)
-{
-	return value_int(VALUE_NS, ROW(row)->side[A].own_ns);
-}
-
 static GETTER(get_b)
 {
 	const struct compare_row *r = ROW(row);
@@ -67,31 +57,16 @@ static GETTER(get_delta)
 	return difference(r->side[A].own_ns, r->side[B].own_ns, r->n_b);
 }
 
-static GETTER(get_whole_a)
-{
-	return value_int(VALUE_NS, ROW(row)->side[A].whole_ns);
-}
-
 static GETTER(get_whole_b)
 {
 	const struct compare_row *r = ROW(row);
 	return r->n_b ? value_int(VALUE_NS, mean(r->side[B].whole_ns, r->n_b)) : value_none();
 }
 
-static GETTER(get_count_a)
-{
-	return value_int(VALUE_COUNT, ROW(row)->side[A].n);
-}
-
 static GETTER(get_count_b)
 {
 	const struct compare_row *r = ROW(row);
 	return r->n_b ? value_int(VALUE_COUNT, mean(r->side[B].n, r->n_b)) : value_none();
-}
-
-static GETTER(get_mainly_text)
-{
-	return value_text(ROW(row)->mainly);
 }
 
 #define PART_DIFFERENCE(id, which) \
@@ -121,18 +96,20 @@ static GETTER(get_runq_delta)
 		     (part) == PART_WRITEBACK || (part) == PART_SOCKET || (part) == PART_FUTEX || (part) == PART_TIMER)
 
 static const struct column columns[] = {
-	COLUMN_FLEX("name", "PHASE", 12, "name of its spans; (all): from begin to end", get_name),
-	COLUMN_T("service", "SERVICE", 8, 6, "service of the phase", get_service),
-	COLUMN_T("kind", "KIND", 6, 7, "client or server half, or null", get_kind),
+	COLUMN_FLEX("name", "PHASE", 12, "name of its spans; (all): from begin to end", COMMON(name)),
+	COLUMN_T("service", "SERVICE", 8, 6, "service of the phase", COMMON(service)),
+	COLUMN_T("kind", "KIND", 6, 7, "client or server half, or null", MEMBER(struct compare_row, kind)),
 	COLUMN_N("delta_ns", "DIFF", VALUE_NS, 7, 0, "how much longer it took (negative: shorter)",
 		 get_delta),
-	COLUMN_T("mainly", "MAINLY", 16, 1, "the kernel state that differs most", get_mainly_text),
-	COLUMN_N("a_ns", "THIS", VALUE_NS, 7, 2, "what its spans did themselves, here", get_a),
+	COLUMN_T("mainly", "MAINLY", 16, 1, "the kernel state that differs most", MEMBER(struct compare_row, mainly)),
+	COLUMN_N("a_ns", "THIS", VALUE_NS, 7, 2, "what its spans did themselves, here",
+		 MEMBER(struct compare_row, side[A].own_ns)),
 	COLUMN_N("b_ns", "OTHER", VALUE_NS, 7, 2, "the same of the other one, or what is usual", get_b),
 	COLUMN_N("a_whole_ns", "WHOLE", VALUE_NS, 0, 0, "its spans with all below them, here",
-		 get_whole_a),
+		 MEMBER(struct compare_row, side[A].whole_ns)),
 	COLUMN_N("b_whole_ns", "WHOLE", VALUE_NS, 0, 0, "the same of the other", get_whole_b),
-	COLUMN_N("a_count", "COUNT", VALUE_COUNT, 0, 0, "spans of that phase, here", get_count_a),
+	COLUMN_N("a_count", "COUNT", VALUE_COUNT, 0, 0, "spans of that phase, here",
+		 MEMBER(struct compare_row, side[A].n)),
 	COLUMN_N("b_count", "COUNT", VALUE_COUNT, 0, 0, "and of the other", get_count_b),
 	PART_LIST(COLUMN_DIFFERENCE)
 	COLUMN_N("runnable_delta_ns", "RUNQ", VALUE_NS, 7, 4,
@@ -174,7 +151,7 @@ static struct compare_row *row_of(struct comparing *c, const struct span *s, boo
 	r->is_whole = whole;
 	r->c.service = rows_hold_text(c->rows, s->service);
 	r->c.name = whole ? "(all)" : s->name;
-	r->kind = whole ? NULL : span_kind_name(s->kind);
+	r->kind = whole ? NULL : span_kind_name[s->kind];
 	r->c.row.key[0] = key_text(key_text(0, r->c.service), r->c.name);
 	r->c.row.key[1] = key_int(0, (uint64_t)s->kind << 1 | whole);
 	r->c.row.drill.operation = rows_hold_text(c->rows, s->name);

@@ -9,13 +9,13 @@ static const struct column columns[] = {
 	COLUMN_HOST,
 	COLUMN_OPTIONAL("at_ns", "SECOND", VALUE_TIME, 12, 0, "by second: when it begins",
 			counted_get_second),
-	COLUMN_ID("pid", "PID", 7, 2, "process id", get_pid),
-	COLUMN_ID("tid", "TID", 7, 2, "thread id", get_tid),
+	COLUMN_ID("pid", "PID", 7, 2, "process id", COMMON(pid)),
+	COLUMN_ID("tid", "TID", 7, 2, "thread id", COMMON(tid)),
 	COLUMN_OPTIONAL("comm", "NAME", VALUE_TEXT, 16, 0,
 			"process or thread; idle: no task ran; null: not known, as after losses",
-			get_comm),
+			COMMON(comm)),
 	COLUMN_FLEX("counter", "COUNTER", 16, "what is counted: a perf counter, an event of the kernel, "
-		    "or a probe", get_name),
+		    "or a probe", COMMON(name)),
 	COLUMN_T("kind", "KIND", 10, 4, "cpu, thread (perf counters, of the kernel or of user space), "
 		 "page fault, probe", counted_get_what),
 	COLUMN_N("value", "COUNT", VALUE_COUNT, 8, 0, "how much was counted for it; what a CPU counted "

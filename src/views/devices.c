@@ -180,7 +180,7 @@ static GETTER(get_queue_max)
 static const struct column columns[] = {
 	COLUMN_HOST,
 	COLUMN_T("kind", "KIND", 5, 7, "block or net", get_kind),
-	COLUMN_FLEX("device", "DEVICE", 10, "the device, or major:minor", get_name),
+	COLUMN_FLEX("device", "DEVICE", 10, "the device, or major:minor", COMMON(name)),
 	COLUMN_N("reads", "READS", VALUE_COUNT, 7, 0, "requests that read; packets received", get_in),
 	COLUMN_N("writes", "WRITES", VALUE_COUNT, 7, 0, "requests that write; packets sent", get_out),
 	COLUMN_N("errors", "ERR", VALUE_COUNT, 4, 3, "requests that failed; packets refused by the device",
@@ -215,10 +215,10 @@ static const struct column columns[] = {
 	COLUMN_N("partial", "PARTIAL", VALUE_COUNT, 0, 0, "completions that left a rest under way",
 		 get_partial),
 	COLUMN_N("requeues", "REQUEUED", VALUE_COUNT, 0, 0, "requests sent back to the queue", get_requeues),
-	COLUMN_ID("pid", "PID", 7, 9, "process that requested it, with --by; null: unknown", get_pid),
-	COLUMN_ID("tid", "TID", 0, 0, "thread id, with --by thread", get_tid),
+	COLUMN_ID("pid", "PID", 7, 9, "process that requested it, with --by; null: unknown", COMMON(pid)),
+	COLUMN_ID("tid", "TID", 0, 0, "thread id, with --by thread", COMMON(tid)),
 	COLUMN_T("comm", "PROCESS", 14, 9, "thread that requested it; a kworker writes for other threads, and the "
-		 "trace does not say for which", get_comm),
+		 "trace does not say for which", COMMON(comm)),
 	COLUMN_CONTAINER,
 };
 

@@ -14,7 +14,7 @@ static GETTER(get_lost)
 
 static const struct column columns[] = {
 	COLUMN_HOST,
-	COLUMN_FLEX("name", "EVENT", 20, "name of the event", get_name),
+	COLUMN_FLEX("name", "EVENT", 20, "name of the event", COMMON(name)),
 	COLUMN_N("count", "COUNT", VALUE_COUNT, 9, 0, "how many were read", counted_get_value),
 	COLUMN_OPTIONAL("lost", "LOST", VALUE_COUNT, 6, 2,
 			"how many were lost; null: the tracer does not say of which kind they were", get_lost),
@@ -22,10 +22,10 @@ static const struct column columns[] = {
 	COLUMN_N("share_ratio", "SHARE", VALUE_RATIO, 6, 5,
 		 "share of all events; by process, second and the like of this event's",
 		 counted_get_share),
-	COLUMN_ID("pid", "PID", 7, 3, "process id", get_pid),
-	COLUMN_ID("tid", "TID", 7, 3, "thread id", get_tid),
+	COLUMN_ID("pid", "PID", 7, 3, "process id", COMMON(pid)),
+	COLUMN_ID("tid", "TID", 7, 3, "thread id", COMMON(tid)),
 	COLUMN_OPTIONAL("comm", "NAME", VALUE_TEXT, 16, 0, "process or thread; null: not known",
-			get_comm),
+			COMMON(comm)),
 	COLUMN_OPTIONAL("at_ns", "SECOND", VALUE_TIME, 12, 0, "by second: when it begins",
 			counted_get_second),
 	COLUMN_CONTAINER,

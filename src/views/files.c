@@ -107,8 +107,8 @@ static GETTER(get_write_asked)
 /* The argument of each is the priority of the columns pid and name. */
 #define COLUMNS_PROCESS(p_pid, p_name) \
 	COLUMN_HOST, \
-	COLUMN_ID("pid", "PID", 7, p_pid, "process id", get_pid), \
-	COLUMN_T("comm", "PROCESS", 15, p_name, "name, as it was last in the range", get_comm)
+	COLUMN_ID("pid", "PID", 7, p_pid, "process id", COMMON(pid)), \
+	COLUMN_T("comm", "PROCESS", 15, p_name, "name, as it was last in the range", COMMON(comm))
 
 #define COLUMNS_IO \
 	COLUMN_N("reads", "READS", VALUE_COUNT, 6, 2, "calls that read", get_reads), \
@@ -118,9 +118,9 @@ static GETTER(get_write_asked)
 	COLUMN_N("write_bytes", "WRITTEN", VALUE_BYTES, 7, 1, "bytes written; null: unknown for sendmmsg", \
 		 get_write_bytes), \
 	COLUMNS_QUANTILES(7, "call on it"), \
-	COLUMN_N("total_ns", "TOTAL", VALUE_NS, 7, 1, "time in all calls on it", get_total), \
-	COLUMN_ID("tid", "TID", 0, 0, "thread id; null where threads are summed", get_tid), \
-	COLUMN_N("errors", "ERR", VALUE_COUNT, 5, 8, "calls that failed", get_errors), \
+	COLUMN_N("total_ns", "TOTAL", VALUE_NS, 7, 1, "time in all calls on it", COMMON(stat.total)), \
+	COLUMN_ID("tid", "TID", 0, 0, "thread id; null where threads are summed", COMMON(tid)), \
+	COLUMN_N("errors", "ERR", VALUE_COUNT, 5, 8, "calls that failed", COMMON(errors)), \
 	COLUMN_N("syncs", "SYNCS", VALUE_COUNT, 5, 9, "fsync, fdatasync and the like", get_syncs), \
 	COLUMN_N("others", "OTHERS", VALUE_COUNT, 0, 0, "other calls on it: stat, lseek, ioctl, ...", \
 		 get_others), \
@@ -145,7 +145,7 @@ static GETTER(get_write_asked)
 
 static const struct column file_columns[] = {
 	COLUMNS_PROCESS(6, 1),
-	COLUMN_FLEX("path", "PATH", 20, "path as it was passed, peer of a socket, or fd N", get_name),
+	COLUMN_FLEX("path", "PATH", 20, "path as it was passed, peer of a socket, or fd N", COMMON(name)),
 	COLUMN_T("kind", "KIND", 7, 5, "file, socket, pipe, event, tty, ...", get_kind),
 	COLUMNS_IO,
 	COLUMN_ID("fd", "FD", 4, 4, "its descriptor; of several the lowest; null: not of one process", get_fd),

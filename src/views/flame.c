@@ -417,29 +417,9 @@ static GETTER(frame_path)
 	return *path ? value_text(path) : value_none();
 }
 
-static GETTER(frame_name)
-{
-	return value_text(ROW(row)->name);
-}
-
-static GETTER(frame_kind)
-{
-	return value_text(flame_kind_name[ROW(row)->kind]);
-}
-
 static GETTER(frame_depth)
 {
 	return value_int(VALUE_COUNT, row->depth);
-}
-
-static GETTER(frame_total)
-{
-	return value_int(VALUE_NS, ROW(row)->total_ns);
-}
-
-static GETTER(frame_self)
-{
-	return value_int(VALUE_NS, ROW(row)->self_ns);
 }
 
 static struct value share_of(const struct flame_row *r, const struct flame_row *whole)
@@ -467,12 +447,15 @@ static GETTER(frame_mainly)
 }
 
 static const struct column columns[] = {
-	COLUMN_T("kind", "KIND", 9, 3, "all, host, operation, phase, process, thread, call, part or idle", frame_kind),
-	COLUMN_FLEX("name", "FRAME", 20, "name of the frame", frame_name),
+	COLUMN_T("kind", "KIND", 9, 3, "all, host, operation, phase, process, thread, call, part or idle",
+		 MEMBER(struct flame_row, kind, .words = flame_kind_name)),
+	COLUMN_FLEX("name", "FRAME", 20, "name of the frame", MEMBER(struct flame_row, name)),
 	COLUMN_T("path", "PATH", 0, 0, "names down to the frame, joined by ';'; null: the frame of all", frame_path),
 	COLUMN_N("depth", "DEPTH", VALUE_COUNT, 0, 0, "how deep the frame is; 0: all", frame_depth),
-	COLUMN_N("total_ns", "TOTAL", VALUE_NS, 8, 0, "time in the frame and in all below it", frame_total),
-	COLUMN_N("self_ns", "SELF", VALUE_NS, 8, 1, "the total without that of the frames below it", frame_self),
+	COLUMN_N("total_ns", "TOTAL", VALUE_NS, 8, 0, "time in the frame and in all below it",
+		 MEMBER(struct flame_row, total_ns)),
+	COLUMN_N("self_ns", "SELF", VALUE_NS, 8, 1, "the total without that of the frames below it",
+		 MEMBER(struct flame_row, self_ns)),
 	COLUMN_N("share_ratio", "SHARE%", VALUE_RATIO, 6, 0, "its share of all", frame_share),
 	COLUMN_N("parent_ratio", "PARENT%", VALUE_RATIO, 7, 2, "share of the frame above it", frame_share_of_parent),
 	COLUMN_T("mainly", "MAINLY", 9, 1, "the largest part of its time; null: unknown", frame_mainly),

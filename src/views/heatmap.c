@@ -464,16 +464,6 @@ static struct rows *build(const struct timeline *tl, const struct view_query *qu
 
 #define CELL(row) ((const struct heat_cell *)(row))
 
-static GETTER(get_begin)
-{
-	return value_int(VALUE_TIME, CELL(row)->begin_ns);
-}
-
-static GETTER(get_end)
-{
-	return value_int(VALUE_TIME, CELL(row)->end_ns);
-}
-
 static GETTER(get_low)
 {
 	return value_int(VALUE_NS, latency_row_low(heat_grid_of(rows)->bits, CELL(row)->level));
@@ -485,16 +475,6 @@ static GETTER(get_high)
 	return high == INT64_MAX ? value_none() : value_int(VALUE_NS, high);
 }
 
-static GETTER(get_cell_count)
-{
-	return value_int(VALUE_COUNT, (int64_t)CELL(row)->count);
-}
-
-static GETTER(get_dominant)
-{
-	return value_text(CELL(row)->dominant);
-}
-
 static GETTER(get_dominant_count)
 {
 	return CELL(row)->has_dominant ? value_int(VALUE_COUNT, (int64_t)CELL(row)->dominant_count) : value_none();
@@ -502,11 +482,14 @@ static GETTER(get_dominant_count)
 
 static const struct column columns[] = {
 	{ .id = "begin_ns", .title = "BEGIN", .kind = VALUE_TIME, .width = 12, .help = "begin of the cell's second",
-	  .get = get_begin },
-	{ .id = "end_ns", .title = "END", .kind = VALUE_TIME, .help = "its end", .get = get_end },
+	  .get = MEMBER(struct heat_cell, begin_ns) },
+	{ .id = "end_ns", .title = "END", .kind = VALUE_TIME, .help = "its end", .get =
+	MEMBER(struct heat_cell, end_ns) },
 	COLUMNS_LATENCY_ROW(get_low, get_high),
-	COLUMN_N("count", "COUNT", VALUE_COUNT, 7, 0, "how many durations the cell has", get_cell_count),
-	COLUMN_FLEX("dominant", "MOSTLY", 16, "the value of the field of --by that most of them have", get_dominant),
+	COLUMN_N("count", "COUNT", VALUE_COUNT, 7, 0, "how many durations the cell has",
+		 MEMBER(struct heat_cell, count)),
+	COLUMN_FLEX("dominant", "MOSTLY", 16, "the value of the field of --by that most of them have",
+		    MEMBER(struct heat_cell, dominant)),
 	COLUMN_N("dominant_count", "OF IT", VALUE_COUNT, 7, 1, "how many have that value", get_dominant_count),
 };
 

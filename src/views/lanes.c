@@ -673,26 +673,6 @@ static struct rows *build(const struct timeline *tl, const struct view_query *qu
 
 /* ---- columns ---- */
 
-static GETTER(get_begin)
-{
-	return value_int(VALUE_TIME, ROW(row)->begin_ns);
-}
-
-static GETTER(get_end)
-{
-	return value_int(VALUE_TIME, ROW(row)->end_ns);
-}
-
-static GETTER(get_kind)
-{
-	return value_text(lane_kind_name[ROW(row)->kind]);
-}
-
-static GETTER(get_cpu_number)
-{
-	return ROW(row)->cpu < 0 ? value_none() : value_int(VALUE_ID, ROW(row)->cpu);
-}
-
 static bool has_states(const struct row *row, const struct rows *rows)
 {
 	const struct lane_row *r = ROW(row);
@@ -821,17 +801,19 @@ static GETTER(lane_file)
 	COLUMN_N(#id "_ns", part_title(part), VALUE_NS, 0, 0, part_help(part), lane_##id),
 
 static const struct column columns[] = {
-	{ .id = "begin_ns", .title = "BEGIN", .kind = VALUE_TIME, .help = "begin of the step", .get = get_begin },
-	{ .id = "end_ns", .title = "END", .kind = VALUE_TIME, .help = "end of the step", .get = get_end },
+	{ .id = "begin_ns", .title = "BEGIN", .kind = VALUE_TIME, .help = "begin of the step", .get =
+	MEMBER(struct lane_row, begin_ns) },
+	{ .id = "end_ns", .title = "END", .kind = VALUE_TIME, .help = "end of the step", .get =
+	MEMBER(struct lane_row, end_ns) },
 	COLUMN_HOST,
 	COLUMN_T("kind", "KIND", 9, 5, "cpu, thread (also processes and containers), events, device or interrupt",
-		 get_kind),
-	COLUMN_FLEX("lane", "LANE", 16, "CPU0, thumbd/254, vda, irq 34 ahci", get_name),
+		 MEMBER(struct lane_row, kind, .words = lane_kind_name)),
+	COLUMN_FLEX("lane", "LANE", 16, "CPU0, thumbd/254, vda, irq 34 ahci", COMMON(name)),
 	COLUMN_ID("cpu", "CPU", 4, 4, "number of the CPU; of a thread: where it ran longest; null: it did not run",
-		  get_cpu_number),
-	COLUMN_ID("pid", "PID", 7, 6, "process id", get_pid),
-	COLUMN_ID("tid", "TID", 7, 6, "thread id; null where threads are summed", get_tid),
-	COLUMN_T("comm", "NAME", 0, 0, "name, as it was last in the range", get_comm),
+		  MEMBER(struct lane_row, cpu)),
+	COLUMN_ID("pid", "PID", 7, 6, "process id", COMMON(pid)),
+	COLUMN_ID("tid", "TID", 7, 6, "thread id; null where threads are summed", COMMON(tid)),
+	COLUMN_T("comm", "NAME", 0, 0, "name, as it was last in the range", COMMON(comm)),
 	COLUMN_T("state", "STATE", 10, 0, "dominant state: a part of a thread's time; of a CPU running, idle, unknown",
 		 get_state),
 	COLUMN_N("state_ns", "FOR", VALUE_NS, 7, 1, "time in that state", get_state_ns),

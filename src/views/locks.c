@@ -133,11 +133,11 @@ static GETTER(get_untold)
 
 static const struct column lock_columns[] = {
 	COLUMN_HOST,
-	COLUMN_FLEX("lock", "LOCK", 14, "address of the futex in the process, or the locked file", get_name),
+	COLUMN_FLEX("lock", "LOCK", 14, "address of the futex in the process, or the locked file", COMMON(name)),
 	COLUMN_T("kind", "KIND", 6, 7, "futex; flock: flock(); record: fcntl() with F_SETLKW; (others): of the many "
 		 "locks of a second, those beyond its limit", get_kind),
-	COLUMN_ID("pid", "PID", 7, 4, "process of the waiters; null: several", get_pid),
-	COLUMN_T("comm", "PROCESS", 15, 3, "its name", get_comm),
+	COLUMN_ID("pid", "PID", 7, 4, "process of the waiters; null: several", COMMON(pid)),
+	COLUMN_T("comm", "PROCESS", 15, 3, "its name", COMMON(comm)),
 	COLUMNS_OF_WAITS,
 	COLUMN_N("waiters", "WAITERS", VALUE_COUNT, 7, 5, "threads that waited", get_waiters),
 	COLUMN_N("holders", "HOLDERS", VALUE_COUNT, 7, 6, "threads that released it and woke one of these",
@@ -151,15 +151,15 @@ static const struct column lock_columns[] = {
 static const struct column holder_columns[] = {
 	COLUMN_HOST,
 	COLUMN_T("role", "ROLE", 6, 0, "held: it released the lock and woke a waiting thread; waited: it was woken so",
-		 get_service),
-	COLUMN_ID("pid", "PID", 7, 5, "process id", get_pid),
-	COLUMN_ID("tid", "TID", 7, 3, "thread id", get_tid),
-	COLUMN_T("comm", "THREAD", 15, 0, "the thread's name", get_comm),
+		 COMMON(service)),
+	COLUMN_ID("pid", "PID", 7, 5, "process id", COMMON(pid)),
+	COLUMN_ID("tid", "TID", 7, 3, "thread id", COMMON(tid)),
+	COLUMN_T("comm", "THREAD", 15, 0, "the thread's name", COMMON(comm)),
 	COLUMNS_OF_WAITS,
 	COLUMN_T("with", "MOST WITH", 16, 2, "of a holder: who waited for it the longest; of a waiter: who held the "
 		 "lock then", get_with),
 	COLUMN_FLEX("did", "DID", 20, "of a holder: " DID, get_did),
-	COLUMN_T("lock", "LOCK", 14, 4, "address of the futex in the process, or the locked file", get_name),
+	COLUMN_T("lock", "LOCK", 14, 4, "address of the futex in the process, or the locked file", COMMON(name)),
 	COLUMN_T("kind", "KIND", 6, 7, "futex; flock: flock(); record: fcntl() with F_SETLKW", get_kind),
 	COLUMNS_OF_HOLDER,
 	COLUMN_CONTAINER,
@@ -284,7 +284,7 @@ static const char *did(struct rows *rows, const struct lock_row *r)
 	int64_t sum = r->ran_ns;
 	g_array_append_val(all, d);
 	for (enum part p = 0; p < PART_N; p++) {
-		d = (struct deed){ part_word_of_threads(r->c.missing, p), r->c.part[p] };
+		d = (struct deed){ part_word_of_threads(r->c.row.missing, p), r->c.part[p] };
 		g_array_append_val(all, d);
 		sum += r->c.part[p];
 	}

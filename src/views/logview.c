@@ -17,47 +17,6 @@ struct log_row {
 };
 
 #define LINE(r) (((const struct log_row *)(r))->line)
-#define ROW(r) ((const struct log_row *)(r))
-
-static GETTER(get_at)
-{
-	return value_text(ROW(row)->at);
-}
-
-static GETTER(get_what)
-{
-	return value_text(ROW(row)->what);
-}
-
-static GETTER(get_log_comm)
-{
-	return value_text(*ROW(row)->comm ? ROW(row)->comm : NULL);
-}
-
-static GETTER(get_log_name)
-{
-	return value_text(ROW(row)->name);
-}
-
-static GETTER(get_log_tid)
-{
-	return LINE(row)->tid >= 0 ? value_int(VALUE_ID, LINE(row)->tid) : value_none();
-}
-
-static GETTER(get_log_pid)
-{
-	return LINE(row)->pid >= 0 ? value_int(VALUE_ID, LINE(row)->pid) : value_none();
-}
-
-static GETTER(get_log_cpu)
-{
-	return LINE(row)->cpu != UINT32_MAX ? value_int(VALUE_ID, LINE(row)->cpu) : value_none();
-}
-
-static GETTER(get_kind)
-{
-	return value_text(calllog_kind_name[LINE(row)->kind]);
-}
 
 static GETTER(get_duration)
 {
@@ -85,38 +44,24 @@ static GETTER(get_error)
 							   : value_none();
 }
 
-static GETTER(get_time_ns)
-{
-	return value_int(VALUE_TIME, LINE(row)->ts);
-}
-
 static const struct column columns[] = {
-	{ .id = "at", .title = "TIME", .kind = VALUE_TEXT, .width = 18, .align = ALIGN_LEFT,
-	  .help = "the instant", .get = get_at },
-	{ .id = "comm", .title = "THREAD", .kind = VALUE_TEXT, .width = 15, .align = ALIGN_LEFT,
-	  .priority = 1, .help = "name of the thread", .get = get_log_comm },
-	{ .id = "tid", .title = "TID", .kind = VALUE_ID, .width = 7, .priority = 2,
-	  .help = "thread id", .get = get_log_tid },
-	{ .id = "cpu", .title = "CPU", .kind = VALUE_ID, .width = 3, .priority = 3,
-	  .help = "where it ran", .get = get_log_cpu },
-	{ .id = "duration_ns", .title = "TOOK", .kind = VALUE_NS, .width = 7, .priority = 2,
-	  .descending = true, .help = "how long the call took", .get = get_duration },
+	COLUMN_T("at", "TIME", 18, 0, "the instant", MEMBER(struct log_row, at)),
+	COLUMN_T("comm", "THREAD", 15, 1, "name of the thread", MEMBER(struct log_row, comm, .none = IF_ZERO)),
+	COLUMN_ID("tid", "TID", 7, 2, "thread id", MEMBER_OF(struct log_row, line, tid)),
+	COLUMN_ID("cpu", "CPU", 3, 3, "where it ran", MEMBER_OF(struct log_row, line, cpu)),
+	COLUMN_N("duration_ns", "TOOK", VALUE_NS, 7, 2, "how long the call took", get_duration),
 	{ .id = "text", .title = "CALL OR EVENT", .kind = VALUE_TEXT, .width = 24,
 	  .align = ALIGN_LEFT, .flexible = true, .drawing = DRAW_CALL,
-	  .help = "the call as strace shows it, or the event with its fields", .get = get_what },
-	{ .id = "name", .title = "NAME", .kind = VALUE_TEXT, .align = ALIGN_LEFT,
-	  .help = "call or event", .get = get_log_name },
-	{ .id = "kind", .title = "KIND", .kind = VALUE_TEXT, .align = ALIGN_LEFT,
-	  .help = "call, event, user, loss", .get = get_kind },
-	{ .id = "pid", .title = "PID", .kind = VALUE_ID, .help = "process id", .get = get_log_pid },
-	{ .id = "ret", .title = "RET", .kind = VALUE_ID, .help = "what a call returned",
-	  .get = get_ret },
-	{ .id = "error", .title = "ERROR", .kind = VALUE_TEXT, .align = ALIGN_LEFT,
-	  .help = "its error, as ENOENT", .get = get_error },
-	{ .id = "time_ns", .title = "NS", .kind = VALUE_TIME, .help = "the instant, ns since the epoch",
-	  .get = get_time_ns },
-	{ .id = "exit_ns", .title = "END", .kind = VALUE_TIME, .help = "when a call returned, ns since the epoch",
-	  .get = get_end_ns },
+	  .help = "the call as strace shows it, or the event with its fields",
+	  .get = MEMBER(struct log_row, what) },
+	COLUMN_T("name", "NAME", 0, 0, "call or event", MEMBER(struct log_row, name)),
+	COLUMN_T("kind", "KIND", 0, 0, "call, event, user, loss",
+		 MEMBER_OF(struct log_row, line, kind, .words = calllog_kind_name)),
+	COLUMN_ID("pid", "PID", 0, 0, "process id", MEMBER_OF(struct log_row, line, pid)),
+	COLUMN_ID("ret", "RET", 0, 0, "what a call returned", get_ret),
+	COLUMN_T("error", "ERROR", 0, 0, "its error, as ENOENT", get_error),
+	COLUMN_TIME("time_ns", "NS", 0, 0, "the instant, ns since the epoch", MEMBER_OF(struct log_row, line, ts)),
+	COLUMN_TIME("exit_ns", "END", 0, 0, "when a call returned, ns since the epoch", get_end_ns),
 };
 
 static const char *keep(struct rows *rows, char *text)

@@ -26,16 +26,6 @@ static GETTER(get_domain)
 	return value_text(ROW(row)->kernel ? "kernel" : "user space");
 }
 
-static GETTER(get_cpu_number)
-{
-	return ROW(row)->cpu == UINT32_MAX ? value_none() : value_int(VALUE_ID, ROW(row)->cpu);
-}
-
-static GETTER(get_losses)
-{
-	return value_int(VALUE_COUNT, ROW(row)->count);
-}
-
 /* Null if packets were overwritten: the number of their events is unknown. */
 static GETTER(get_lost_events)
 {
@@ -43,30 +33,10 @@ static GETTER(get_lost_events)
 	return r->events ? value_int(VALUE_COUNT, r->events) : value_none();
 }
 
-static GETTER(get_lost_packets)
-{
-	return value_int(VALUE_COUNT, ROW(row)->packets);
-}
-
-static GETTER(get_lost_ns)
-{
-	return value_int(VALUE_NS, ROW(row)->lost_ns);
-}
-
 static GETTER(get_lost_ratio)
 {
 	const struct loss_row *r = ROW(row);
 	return value_ratio((double)r->lost_ns / NS_PER_S / r->seconds);
-}
-
-static GETTER(get_early)
-{
-	return value_int(VALUE_COUNT, ROW(row)->early);
-}
-
-static GETTER(get_back)
-{
-	return ROW(row)->back_ns ? value_int(VALUE_NS, ROW(row)->back_ns) : value_none();
 }
 
 /* The tracer discards events if the ring is full. It loses packets if it overwrites the ring, or if a reader or live
@@ -81,21 +51,22 @@ static GETTER(get_repair)
 static const struct column columns[] = {
 	COLUMN_HOST,
 	COLUMN_T("domain", "DOMAIN", 10, 0, "kernel or user space", get_domain),
-	COLUMN_ID("cpu", "CPU", 4, 0, "CPU of the stream", get_cpu_number),
-	COLUMN_ID("pid", "PID", 7, 3, "process that owns the buffers; null: shared by all", get_pid),
-	COLUMN_N("losses", "LOSSES", VALUE_COUNT, 7, 1, "times that something was lost", get_losses),
+	COLUMN_ID("cpu", "CPU", 4, 0, "CPU of the stream", MEMBER(struct loss_row, cpu)),
+	COLUMN_ID("pid", "PID", 7, 3, "process that owns the buffers; null: shared by all", COMMON(pid)),
+	COLUMN_N("losses", "LOSSES", VALUE_COUNT, 7, 1, "times that something was lost",
+		 MEMBER(struct loss_row, count)),
 	COLUMN_N("events", "EVENTS", VALUE_COUNT, 8, 0, "events lost; null: the tracer does not say",
 		 get_lost_events),
-	COLUMN_N("packets", "PACKETS", VALUE_COUNT, 8, 0, "packets lost", get_lost_packets),
+	COLUMN_N("packets", "PACKETS", VALUE_COUNT, 8, 0, "packets lost", MEMBER(struct loss_row, packets)),
 	COLUMN_N("lost_ns", "DARK", VALUE_NS, 8, 2, "how long the stream is not to be trusted",
-		 get_lost_ns),
+		 MEMBER(struct loss_row, lost_ns)),
 	COLUMN_N("lost_ratio", "DARK%", VALUE_RATIO, 6, 2, "share of the range", get_lost_ratio),
 	COLUMN_FLEX("repair", "TO LOSE LESS", 20, "what to do before the session is started again; null: no loss "
 		    "of the tracer's is counted in the range", get_repair),
 	COLUMN_N("early_events", "EARLY", VALUE_COUNT, 0, 0, "events stamped earlier than one before them: the clock "
-		 "of the stream went back", get_early),
+		 "of the stream went back", MEMBER(struct loss_row, early)),
 	COLUMN_OPTIONAL("clock_back_ns", "CLOCK BACK", VALUE_NS, 10, 1, "how far the clock of the stream went back, at "
-			"most; null: it did not", get_back),
+			"most; null: it did not", MEMBER(struct loss_row, back_ns, .none = IF_ZERO)),
 };
 
 static void add_cell(struct row_map *map, const struct loss_cell *cell, double seconds)

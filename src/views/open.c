@@ -21,50 +21,15 @@ struct open_row {
 #define ROW(row) ((const struct open_row *)(row))
 #define SPAN(row) (ROW(row)->columns.span)
 
-static GETTER(get_open)
-{
-	return value_int(VALUE_NS, ROW(row)->open_ns);
-}
-
-static GETTER(get_usual)
-{
-	return ROW(row)->usual_ns < 0 ? value_none() : value_int(VALUE_NS, ROW(row)->usual_ns);
-}
-
 static GETTER(get_x_usual)
 {
 	const struct open_row *r = ROW(row);
 	return r->usual_ns > 0 ? value_ratio((double)r->open_ns / r->usual_ns) : value_none();
 }
 
-static GETTER(get_now)
-{
-	return value_text(ROW(row)->now);
-}
-
-static GETTER(get_now_ns)
-{
-	return ROW(row)->now_ns < 0 ? value_none() : value_int(VALUE_NS, ROW(row)->now_ns);
-}
-
-static GETTER(get_call)
-{
-	return value_text(ROW(row)->call);
-}
-
-static GETTER(get_on)
-{
-	return value_text(ROW(row)->on);
-}
-
-static GETTER(get_waker)
-{
-	return value_text(ROW(row)->waker);
-}
-
 static GETTER(get_end)
 {
-	return SPAN(row)->state == SPAN_OPEN ? value_none() : span_get_end(row, rows);
+	return SPAN(row)->state == SPAN_OPEN ? value_none() : value_int(VALUE_TIME, SPAN(row)->end_ns);
 }
 
 static GETTER(get_took)
@@ -73,29 +38,31 @@ static GETTER(get_took)
 }
 
 static const struct column columns[] = {
-	COLUMN_SPAN_ID("trace_id", "TRACE", "id of the trace", span_get_trace_id),
-	COLUMN_BATCH_ID("span_id", "id of the span", span_get_span_id),
-	COLUMN_BATCH_ID("parent_id", "id of its parent; null: a root", span_get_parent_id),
-	COLUMN_T("kind", "KIND", 6, 11, "client or server half, or null", span_get_kind),
-	COLUMN_T("service", "SERVICE", 8, 6, "service it is a phase of", get_service),
-	COLUMN_T("name", "NAME", 12, 0, "name of the span", get_name),
+	COLUMN_SPAN_ID("trace_id", "TRACE", "id of the trace", SPAN_MEMBER(trace_id)),
+	COLUMN_BATCH_ID("span_id", "id of the span", SPAN_MEMBER(span_id)),
+	COLUMN_BATCH_ID("parent_id", "id of its parent; null: a root", SPAN_MEMBER(parent_id, .none = IF_ZERO)),
+	COLUMN_T("kind", "KIND", 6, 11, "client or server half, or null", SPAN_MEMBER(kind, .words = span_kind_name)),
+	COLUMN_T("service", "SERVICE", 8, 6, "service it is a phase of", COMMON(service)),
+	COLUMN_T("name", "NAME", 12, 0, "name of the span", COMMON(name)),
 	COLUMN_HOST_AT(8, 12),
-	COLUMN_ID("pid", "PID", 7, 10, "process id", get_pid),
-	COLUMN_ID("tid", "TID", 7, 5, "thread it is on", get_tid),
-	COLUMN_T("comm", "THREAD", 12, 4, "that thread's name", get_comm),
-	COLUMN_TIME("begin_ns", "BEGIN", 12, 7, "when it began", span_get_begin),
+	COLUMN_ID("pid", "PID", 7, 10, "process id", COMMON(pid)),
+	COLUMN_ID("tid", "TID", 7, 5, "thread it is on", COMMON(tid)),
+	COLUMN_T("comm", "THREAD", 12, 4, "that thread's name", COMMON(comm)),
+	COLUMN_TIME("begin_ns", "BEGIN", 12, 7, "when it began", SPAN_MEMBER(begin_ns)),
 	COLUMN_N("open_ns", "OPEN FOR", VALUE_NS, 8, 0, "how long it had been open at the range's end",
-		 get_open),
-	COLUMN_N("usual_ns", "USUAL", VALUE_NS, 0, 0, USUAL_HELP, get_usual),
+		 MEMBER(struct open_row, open_ns)),
+	COLUMN_N("usual_ns", "USUAL", VALUE_NS, 0, 0, USUAL_HELP,
+		 MEMBER(struct open_row, usual_ns, .none = IF_NEGATIVE)),
 	COLUMN_N("x_usual_ratio", "xUSUAL", VALUE_RATIO, 6, 3, USUAL_TIMES("how long it is open"),
 		 get_x_usual),
 	COLUMN_T("now", "NOW", 9, 0, "what its thread does then: blocked on what, runnable, running",
-		 get_now),
-	COLUMN_N("now_ns", "SINCE", VALUE_NS, 7, 1, "for how long; running: in that call", get_now_ns),
-	COLUMN_T("call", "IN", 15, 2, "the system call it is in", get_call),
-	COLUMN_FLEX("on", "ON", 14, "file, peer, pipe or futex it waits for", get_on),
+		 MEMBER(struct open_row, now)),
+	COLUMN_N("now_ns", "SINCE", VALUE_NS, 7, 1, "for how long; running: in that call",
+		 MEMBER(struct open_row, now_ns, .none = IF_NEGATIVE)),
+	COLUMN_T("call", "IN", 15, 2, "the system call it is in", MEMBER(struct open_row, call)),
+	COLUMN_FLEX("on", "ON", 14, "file, peer, pipe or futex it waits for", MEMBER(struct open_row, on)),
 	COLUMN_T("waker", "ENDED BY", 16, 8, "the thread that ended that wait later, if the trace has it",
-		 get_waker),
+		 MEMBER(struct open_row, waker)),
 	COLUMN_TIME("end_ns", "END", 0, 0, "when it ended later; null: it is open", get_end),
 	COLUMN_N("took_ns", "TOOK", VALUE_NS, 7, 9, "how long it took in the end", get_took),
 	COLUMNS_SAID("the span", span_get_tags, span_get_annotations),

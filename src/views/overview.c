@@ -32,16 +32,6 @@ static GETTER(get_rate)
 	return value_int(VALUE_COUNT, ROW(row)->c.stat.count / ROW(row)->seconds + 0.5);
 }
 
-static GETTER(get_open)
-{
-	return value_int(VALUE_COUNT, ROW(row)->open);
-}
-
-static GETTER(get_usual)
-{
-	return ROW(row)->usual_ns < 0 ? value_none() : value_int(VALUE_NS, ROW(row)->usual_ns);
-}
-
 static GETTER(get_x_usual)
 {
 	const struct operation_row *r = ROW(row);
@@ -55,17 +45,20 @@ static GETTER(get_mainly_text)
 }
 
 static const struct column columns[] = {
-	COLUMN_FLEX("operation", "OPERATION", 14, "name of root spans and server halves", get_name),
-	COLUMN_T("service", "SERVICE", 9, 2, "service they belong to", get_service),
-	COLUMN_N("count", "COUNT", VALUE_COUNT, 0, 0, "how many ended in the range, of known duration", get_count),
+	COLUMN_FLEX("operation", "OPERATION", 14, "name of root spans and server halves", COMMON(name)),
+	COLUMN_T("service", "SERVICE", 9, 2, "service they belong to", COMMON(service)),
+	COLUMN_N("count", "COUNT", VALUE_COUNT, 0, 0, "how many ended in the range, of known duration",
+		 COMMON(stat.count)),
 	COLUMN_PARTIAL
 	COLUMN_N("rate", "REQ/s", VALUE_COUNT, 5, 3, "how many ended a second", get_rate),
-	COLUMN_N("errors", "ERR", VALUE_COUNT, 3, 3, "errors in them", get_errors),
-	COLUMN_RETAINED(descending, "open", "OPEN", VALUE_COUNT, 0, 0, "how many have not ended", get_open),
-	COLUMN_N("p50_ns", "p50", VALUE_NS, 6, 2, "half of them take at most this" PERCENTILE_BOUND, get_p50),
-	COLUMN_N("p99_ns", "p99", VALUE_NS, 6, 0, "99 % of them take at most this" PERCENTILE_BOUND, get_p99),
-	COLUMN_N("max_ns", "MAX", VALUE_NS, 0, 0, "the slowest", get_max),
-	COLUMN_RETAINED(descending, "usual_ns", "USUAL", VALUE_NS, 0, 0, USUAL_HELP, get_usual),
+	COLUMN_N("errors", "ERR", VALUE_COUNT, 3, 3, "errors in them", COMMON(errors)),
+	COLUMN_RETAINED(descending, "open", "OPEN", VALUE_COUNT, 0, 0, "how many have not ended",
+			MEMBER(struct operation_row, open)),
+	COLUMN_N("p50_ns", "p50", VALUE_NS, 6, 2, "half of them take at most this" PERCENTILE_BOUND, STAT(p50)),
+	COLUMN_N("p99_ns", "p99", VALUE_NS, 6, 0, "99 % of them take at most this" PERCENTILE_BOUND, STAT(p99)),
+	COLUMN_N("max_ns", "MAX", VALUE_NS, 0, 0, "the slowest", STAT(max)),
+	COLUMN_RETAINED(descending, "usual_ns", "USUAL", VALUE_NS, 0, 0, USUAL_HELP,
+			MEMBER(struct operation_row, usual_ns, .none = IF_NEGATIVE)),
 	COLUMN_N("x_usual_ratio", "xUSUAL", VALUE_RATIO, 6, 0, USUAL_TIMES("p99"),
 		 get_x_usual),
 	COLUMN_T("mainly", "CAUSE", 24, 1, "the largest part of their time, and what on",
@@ -87,8 +80,8 @@ BLOCKED_COLUMN(sleeps, part[PART_TIMER] + part[PART_STOPPED])
 #define OF_THREADS ", summed over threads; 100 % is one"
 
 static const struct column process_columns[] = {
-	COLUMN_FLEX("comm", "PROCESS", 14, "name of the process", get_comm),
-	COLUMN_ID("pid", "PID", 7, 5, "process id", get_pid),
+	COLUMN_FLEX("comm", "PROCESS", 14, "name of the process", COMMON(comm)),
+	COLUMN_ID("pid", "PID", 7, 5, "process id", COMMON(pid)),
 	COLUMN_N("cpu_ratio", "CPU%", VALUE_RATIO, 5, 0, "time on a CPU, of all its threads; 100 % is one CPU",
 		 processes_get_cpu_ratio),
 	{ .id = "cpu_history", .title = "CPU, LAST 20 STEPS", .kind = VALUE_TEXT, .width = OVERVIEW_SPARKS,
@@ -108,7 +101,7 @@ static const struct column process_columns[] = {
 		 get_sleeps_ratio),
 	COLUMN_N("syscalls_rate", "SYSC/s", VALUE_COUNT, 7, 6, "system calls a second",
 		 processes_get_calls_rate),
-	COLUMN_N("p99_ns", "p99", VALUE_NS, 6, 7, "of its system calls" PERCENTILE_BOUND, get_p99),
+	COLUMN_N("p99_ns", "p99", VALUE_NS, 6, 7, "of its system calls" PERCENTILE_BOUND, STAT(p99)),
 };
 
 const struct view view_overview_processes = {

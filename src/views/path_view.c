@@ -22,11 +22,6 @@ struct path_row {
 
 #define ROW(row) ((const struct path_row *)(row))
 
-static GETTER(get_begin)
-{
-	return value_int(VALUE_TIME, ROW(row)->p.begin_ns);
-}
-
 static GETTER(get_at)
 {
 	return value_int(VALUE_NS, ROW(row)->p.begin_ns - ROW(row)->since);
@@ -39,54 +34,9 @@ static GETTER(get_duration)
 
 #define WAITS (MISSING_SWITCHES | MISSING_WAKINGS)
 
-static GETTER(get_hops)
-{
-	return unless_missing(row, rows, WAITS, value_int(VALUE_COUNT, ROW(row)->p.depth));
-}
-
 static GETTER(get_state)
 {
 	return value_text(path_state(&ROW(row)->p));
-}
-
-static GETTER(get_mode)
-{
-	return value_text(ROW(row)->mode);
-}
-
-static GETTER(get_mixed)
-{
-	return unless_missing(row, rows, WAITS, value_int(VALUE_COUNT, ROW(row)->p.mixed));
-}
-
-static GETTER(get_what)
-{
-	return value_text(ROW(row)->what);
-}
-
-static GETTER(get_call)
-{
-	return value_text(ROW(row)->call);
-}
-
-static GETTER(get_path)
-{
-	return value_text(ROW(row)->path);
-}
-
-static GETTER(get_waker)
-{
-	return value_text(ROW(row)->waker);
-}
-
-static GETTER(get_behind)
-{
-	return value_text(ROW(row)->cpu_holder);
-}
-
-static GETTER(get_trace_id)
-{
-	return ROW(row)->trace_id ? value_int(VALUE_HEX64, (int64_t)ROW(row)->trace_id) : value_none();
 }
 
 static GETTER(get_span_id)
@@ -94,45 +44,40 @@ static GETTER(get_span_id)
 	return ROW(row)->trace_id ? value_int(VALUE_HEX64, (int64_t)ROW(row)->span_id) : value_none();
 }
 
-static GETTER(get_waiter_id)
-{
-	return value_int(VALUE_HEX64, (int64_t)ROW(row)->waiter_id);
-}
-
-static GETTER(get_waiter_kind)
-{
-	return value_text(ROW(row)->waiter_kind);
-}
-
 static const struct column columns[] = {
 	COLUMN_HOST,
 	{ .id = "at_ns", .title = "AT", .kind = VALUE_NS, .width = 8, .priority = 2,
 	  .help = "when the piece begins, relative to the span", .get = get_at },
 	{ .id = "begin_ns", .title = "BEGIN", .kind = VALUE_TIME, .width = 0,
-	  .help = "when it begins and the piece before it ends", .get = get_begin },
+	  .help = "when it begins and the piece before it ends", .get = MEMBER(struct path_row, p.begin_ns) },
 	COLUMN_N("duration_ns", "DURATION", VALUE_NS, 8, 0, "its length; all pieces sum to the span", get_duration),
 	COLUMN_N("hops", "HOPS", VALUE_COUNT, 4, 7, "how many wakers the thread is away from a span of the request",
-		 get_hops),
-	COLUMN_ID("pid", "PID", 7, 8, "process id", get_pid),
-	COLUMN_ID("tid", "TID", 7, 5, "thread id", get_tid),
-	COLUMN_T("comm", "THREAD", 15, 0, "the thread's name then", get_comm),
-	COLUMN_T("service", "SERVICE", 10, 6, "of the span that it worked for", get_service),
-	COLUMN_T("name", "SPAN", 12, 1, "the span that it worked for, of whatever trace; null: none known", get_name),
-	COLUMN_FLEX("what", "WHAT", 28, "what it did, on what, and which thread ended that", get_what),
+		 MEMBER(struct path_row, p.depth, .missing = WAITS)),
+	COLUMN_ID("pid", "PID", 7, 8, "process id", COMMON(pid)),
+	COLUMN_ID("tid", "TID", 7, 5, "thread id", COMMON(tid)),
+	COLUMN_T("comm", "THREAD", 15, 0, "the thread's name then", COMMON(comm)),
+	COLUMN_T("service", "SERVICE", 10, 6, "of the span that it worked for", COMMON(service)),
+	COLUMN_T("name", "SPAN", 12, 1, "the span that it worked for, of whatever trace; null: none known",
+		 COMMON(name)),
+	COLUMN_FLEX("what", "WHAT", 28, "what it did, on what, and which thread ended that",
+		    MEMBER(struct path_row, what)),
 	COLUMN_T("state", "STATE", 0, 0, "cpu, or the part that it was blocked or runnable in", get_state),
 	COLUMN_T("mode", "MODE", 0, 0, "on a CPU: user, syscall, kernel or irq, the most of it; null: unknown",
-		 get_mode),
+		 MEMBER(struct path_row, mode)),
 	COLUMN_N("mixed", "MIXED", VALUE_COUNT, 0, 0, "1: mostly in this state, with shorter times in other states",
-		 get_mixed),
-	COLUMN_T("syscall", "SYSCALL", 0, 0, "the system call it was blocked in", get_call),
-	COLUMN_T("path", "ON", 0, 0, "file, socket or pipe it was blocked on", get_path),
-	COLUMN_T("waker", "WOKEN BY", 0, 0, "thread or interrupt that ended it", get_waker),
-	COLUMN_T("behind", "BEHIND", 0, 0, "thread that had its CPU while it was runnable", get_behind),
-	COLUMN_OPTIONAL("trace_id", "TRACE", VALUE_HEX64, 0, 0, "of the span", get_trace_id),
+		 MEMBER(struct path_row, p.mixed, .missing = WAITS)),
+	COLUMN_T("syscall", "SYSCALL", 0, 0, "the system call it was blocked in", MEMBER(struct path_row, call)),
+	COLUMN_T("path", "ON", 0, 0, "file, socket or pipe it was blocked on", MEMBER(struct path_row, path)),
+	COLUMN_T("waker", "WOKEN BY", 0, 0, "thread or interrupt that ended it", MEMBER(struct path_row, waker)),
+	COLUMN_T("behind", "BEHIND", 0, 0, "thread that had its CPU while it was runnable",
+		 MEMBER(struct path_row, cpu_holder)),
+	COLUMN_OPTIONAL("trace_id", "TRACE", VALUE_HEX64, 0, 0, "of the span",
+			MEMBER(struct path_row, trace_id, .none = IF_ZERO)),
 	COLUMN_OPTIONAL("span_id", "ID", VALUE_HEX64, 0, 0, "the span's id", get_span_id),
 	COLUMN_BATCH_ID("waiter_span_id", "span of the request that had to wait for it; without hops the span itself",
-			get_waiter_id),
-	COLUMN_T("waiter_kind", "WAITER", 0, 0, "client or server half of that span, or null", get_waiter_kind),
+			MEMBER(struct path_row, waiter_id)),
+	COLUMN_T("waiter_kind", "WAITER", 0, 0, "client or server half of that span, or null",
+		 MEMBER(struct path_row, waiter_kind)),
 	COLUMN_PART_NS(user, USER) COLUMN_PART_NS(syscall, SYSCALL) COLUMN_PART_NS(kernel, KERNEL)
 	COLUMN_PART_NS(irq, IRQ)
 	COLUMN_CONTAINER,
@@ -173,7 +118,7 @@ static void add_segment(struct rows *rows, const struct tree *t, const struct pa
 		r->c.part[part] = path_part_ns(p, part);
 	set_span(r, rows, p->span);
 	r->waiter_id = t->nodes[p->via].span->span_id;
-	r->waiter_kind = span_kind_name(t->nodes[p->via].span->kind);
+	r->waiter_kind = span_kind_name[t->nodes[p->via].span->kind];
 	r->c.row.key[0] = key_int(r->c.row.key[0], (uint64_t)p->begin_ns);
 	r->c.comm = p->thread == ID_NONE ? NULL : timeline_comm(tl, p->thread, p->end_ns);
 	r->what = rows_text(rows, words);

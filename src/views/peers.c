@@ -86,7 +86,7 @@ static const struct column columns[] = {
 		 get_protocol),
 	COLUMN_OPTIONAL("local", "LOCAL", VALUE_TEXT, 21, 4, "address and port on this side: source of what is sent, "
 		 "destination of what is received; null: several", get_local),
-	COLUMN_FLEX("peer", "PEER", 21, "address and port of the other side", get_name),
+	COLUMN_FLEX("peer", "PEER", 21, "address and port of the other side", COMMON(name)),
 	{ .id = "flows", .title = "FLOWS", .kind = VALUE_COUNT, .width = 6, .priority = 4, .optional = true,
 	  .descending = true, .help = "pairs of address and port that are summed here, by name",
 	  .get = get_flows },
@@ -100,10 +100,10 @@ static const struct column columns[] = {
 		 get_bytes),
 	COLUMN_OPTIONAL("pid", "PID", VALUE_ID, 7, 6,
 			"the only process that moved bytes to this peer, by sockets whose connect, accept "
-			"or bind is in the trace; null: none, or several", get_pid),
+			"or bind is in the trace; null: none, or several", COMMON(pid)),
 	COLUMN_OPTIONAL("comm", "PROCESS", VALUE_TEXT, 14, 1,
 			"its name; a connection to this peer from before the trace may belong to another process",
-			get_comm),
+			COMMON(comm)),
 };
 
 static int compare(const void *va, const void *vb)

@@ -33,21 +33,6 @@ struct phase_row {
 #define ROW(row) ((const struct phase_row *)(row))
 #define SELF "(self)"
 
-static GETTER(get_operation)
-{
-	return value_text(ROW(row)->operation);
-}
-
-static GETTER(get_operation_service)
-{
-	return value_text(ROW(row)->operation_service);
-}
-
-static GETTER(get_kind)
-{
-	return value_text(ROW(row)->kind);
-}
-
 static GETTER(get_rate)
 {
 	return value_int(VALUE_COUNT, ROW(row)->c.stat.count / ROW(row)->seconds + 0.5);
@@ -59,11 +44,6 @@ static GETTER(get_share)
 	return r->whole_ns > 0 ? value_ratio((double)r->known_ns / r->whole_ns) : value_none();
 }
 
-static GETTER(get_self)
-{
-	return value_int(VALUE_NS, ROW(row)->self_ns);
-}
-
 static GETTER(get_share_of_parent)
 {
 	const struct phase_row *r = ROW(row);
@@ -73,11 +53,6 @@ static GETTER(get_share_of_parent)
 static GETTER(get_mainly_text)
 {
 	return value_text(rows->left_out ? NULL : ROW(row)->mainly);
-}
-
-static GETTER(get_calls)
-{
-	return value_text(ROW(row)->calls_text);
 }
 
 static GETTER(get_worst_trace)
@@ -101,18 +76,21 @@ static GETTER(get_explanation)
 	  .descending = true, .help = help_, .get = get_ }
 
 static const struct column columns[] = {
-	COLUMN_T("operation", "OPERATION", 12, 9, "name of the root span", get_operation),
-	COLUMN_T("operation_service", "OF", 0, 0, "service of the root span", get_operation_service),
-	COLUMN_T("service", "SERVICE", 8, 4, "service of the phase", get_service),
+	COLUMN_T("operation", "OPERATION", 12, 9, "name of the root span", MEMBER(struct phase_row, operation)),
+	COLUMN_T("operation_service", "OF", 0, 0, "service of the root span",
+		 MEMBER(struct phase_row, operation_service)),
+	COLUMN_T("service", "SERVICE", 8, 4, "service of the phase", COMMON(service)),
 	COLUMN_FLEX("name", "PHASE", 10, "name of the spans; (self): the root less its children",
-		    get_name),
-	COLUMN_T("kind", "KIND", 6, 10, "client or server half, or null", get_kind),
-	COLUMN_N("count", "COUNT", VALUE_COUNT, 5, 0, "spans that ended in the range, of known duration", get_count),
+		    COMMON(name)),
+	COLUMN_T("kind", "KIND", 6, 10, "client or server half, or null", MEMBER(struct phase_row, kind)),
+	COLUMN_N("count", "COUNT", VALUE_COUNT, 5, 0, "spans that ended in the range, of known duration",
+		 COMMON(stat.count)),
 	COLUMN_PARTIAL
-	COLUMN_N("errors", "ERR", VALUE_COUNT, 4, 2, "errors in them", get_errors),
+	COLUMN_N("errors", "ERR", VALUE_COUNT, 4, 2, "errors in them", COMMON(errors)),
 	COLUMN_N("rate", "PER SEC", VALUE_COUNT, 7, 11, "how many a second", get_rate),
-	COLUMN_N("total_ns", "TOTAL", VALUE_NS, 7, 12, "sum of their durations", get_total),
-	COLUMN_N("self_ns", "SELF", VALUE_NS, 7, 13, "that less what their children cover", get_self),
+	COLUMN_N("total_ns", "TOTAL", VALUE_NS, 7, 12, "sum of their durations", COMMON(stat.total)),
+	COLUMN_N("self_ns", "SELF", VALUE_NS, 7, 13, "that less what their children cover",
+		 MEMBER(struct phase_row, self_ns)),
 	COLUMNS_QUANTILES(6, "one"),
 	COLUMN_N("share_ratio", "SHARE%", VALUE_RATIO, 6, 0,
 		 "share of the root spans' time that they take; of partial ones what is known", get_share),
@@ -129,7 +107,7 @@ static const struct column columns[] = {
 	COLUMN_SHARE("futex_ratio", "FUT%", 4, part_help(FUTEX), get_futex_ratio),
 	COLUMN_SHARE("timer_ratio", "TMR%", 4, part_help(TIMER), get_timer_ratio),
 	COLUMN_T("calls", "CALLS", 24, 15, "their time by system call, the largest first",
-		 get_calls),
+		 MEMBER(struct phase_row, calls_text)),
 	COLUMN_BATCH_ID("worst_trace_id", "trace of the longest of them", get_worst_trace),
 	COLUMN_BATCH_ID("worst_span_id", "and its span", get_worst_span),
 	COLUMN_T("verdict", "VERDICT", 0, 0, "why the longest of them took so long", get_explanation),
@@ -173,7 +151,7 @@ static struct phase_row *phase_of(struct phases *ph, const struct phase_key *key
 	r->operation_service = rows_hold_text(ph->rows, key->operation_service);
 	r->c.service = rows_hold_text(ph->rows, key->service);
 	r->c.name = key->kind == KIND_SELF ? SELF : key->name;
-	r->kind = key->kind == KIND_SELF ? NULL : span_kind_name(key->kind);
+	r->kind = key->kind == KIND_SELF ? NULL : span_kind_name[key->kind];
 	r->seconds = ph->seconds;
 	r->index = ph->rows->rows->len;
 	r->calls = g_hash_table_new_full(NULL, NULL, NULL, g_free);

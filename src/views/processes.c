@@ -184,10 +184,10 @@ GETTER(processes_get_calls_rate)
 
 static const struct column columns[] = {
 	COLUMN_HOST,
-	COLUMN_ID("pid", "PID", 7, 0, "process id", get_pid),
-	COLUMN_ID("tid", "TID", 7, 3, "thread id; null where threads are summed", get_tid),
+	COLUMN_ID("pid", "PID", 7, 0, "process id", COMMON(pid)),
+	COLUMN_ID("tid", "TID", 7, 3, "thread id; null where threads are summed", COMMON(tid)),
 	COLUMN_ID("ppid", "PPID", 7, 8, "the parent's process id", get_ppid),
-	COLUMN_FLEX("comm", "NAME", 16, "name, as it was last in the range", get_comm),
+	COLUMN_FLEX("comm", "NAME", 16, "name, as it was last in the range", COMMON(comm)),
 	COLUMN_N("cpu_ns", "CPU", VALUE_NS, 0, 0, "time on a CPU: user + syscall + kernel + irq",
 		 get_cpu),
 	COLUMN_N("user_ns", "USR", VALUE_NS, 7, 4, part_help(USER), get_user),
@@ -383,9 +383,9 @@ static void mark_unknown(struct rows *rows, const struct range *range)
 		int64_t total;
 		part_largest(r->c.part, NULL, &total);
 		bool dark = intmap_get(&hosts, r->host) == false && total > 0;
-		bool known = states && !(r->c.missing & MISSING_SWITCHES) && !dark;
+		bool known = states && !(r->c.row.missing & MISSING_SWITCHES) && !dark;
 		r->c.parts_unknown = !known && total == r->c.part[PART_UNKNOWN];
-		r->calls_unknown = !calls || r->c.missing & MISSING_CALLS || (dark && !r->syscalls);
+		r->calls_unknown = !calls || r->c.row.missing & MISSING_CALLS || (dark && !r->syscalls);
 	}
 	intmap_clear(&hosts);
 }

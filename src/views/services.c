@@ -29,56 +29,14 @@ struct service_row {
 
 #define ROW(row) ((const struct service_row *)(row))
 
-static GETTER(get_caller)
-{
-	return value_text(ROW(row)->caller);
-}
-
 static GETTER(get_rate)
 {
 	return value_int(VALUE_COUNT, ROW(row)->c.stat.count / ROW(row)->seconds + 0.5);
 }
 
-static struct value gap_or_none(const struct row *row, int64_t ns)
-{
-	return ROW(row)->gap.count ? value_int(VALUE_NS, ns) : value_none();
-}
-
 static GETTER(get_gap)
 {
-	return gap_or_none(row, ROW(row)->gap.total);
-}
-
-static GETTER(get_gap_p50)
-{
-	return gap_or_none(row, ROW(row)->gap.p50);
-}
-
-static GETTER(get_gap_p99)
-{
-	return gap_or_none(row, ROW(row)->gap.p99);
-}
-
-static GETTER(get_gap_max)
-{
-	return gap_or_none(row, ROW(row)->gap.max);
-}
-
-static GETTER(get_skewed)
-{
-	return value_int(VALUE_COUNT, ROW(row)->skewed);
-}
-
-static GETTER(get_clock)
-{
-	return ROW(row)->clock_ns == TIME_UNKNOWN ? value_none() :
-		value_int(VALUE_NS, ROW(row)->clock_ns);
-}
-
-static GETTER(get_clock_error)
-{
-	return ROW(row)->clock_ns == TIME_UNKNOWN ? value_none() :
-		value_int(VALUE_NS, ROW(row)->clock_error_ns);
+	return ROW(row)->gap.count ? value_int(VALUE_NS, ROW(row)->gap.total) : value_none();
 }
 
 static GETTER(get_worst_trace)
@@ -93,29 +51,33 @@ static GETTER(get_explanation)
 
 static const struct column columns[] = {
 	COLUMN_T("caller", "CALLER", 16, 0, "service that calls; null: a request from outside",
-		 get_caller),
-	COLUMN_FLEX("service", "SERVICE", 16, "service that is called", get_service),
-	COLUMN_N("count", "CALLS", VALUE_COUNT, 7, 0, "calls that ended in the range, of known duration", get_count),
+		 MEMBER(struct service_row, caller)),
+	COLUMN_FLEX("service", "SERVICE", 16, "service that is called", COMMON(service)),
+	COLUMN_N("count", "CALLS", VALUE_COUNT, 7, 0, "calls that ended in the range, of known duration",
+		 COMMON(stat.count)),
 	COLUMN_PARTIAL
-	COLUMN_N("errors", "ERR", VALUE_COUNT, 5, 1, "errors in the called spans", get_errors),
+	COLUMN_N("errors", "ERR", VALUE_COUNT, 5, 1, "errors in the called spans", COMMON(errors)),
 	COLUMN_N("rate", "PER SEC", VALUE_COUNT, 7, 3, "calls a second", get_rate),
-	COLUMN_N("total_ns", "TOTAL", VALUE_NS, 7, 4, "sum of the calls' durations", get_total),
+	COLUMN_N("total_ns", "TOTAL", VALUE_NS, 7, 4, "sum of the calls' durations", COMMON(stat.total)),
 	COLUMNS_QUANTILES(7, "call, as the caller saw it"),
 	COLUMNS_PARTS
 	COLUMN_T("mainly", "MAINLY", 9, 2, "the largest part of the called spans' time", get_mainly),
 	COLUMN_N("gap_ns", "GAP", VALUE_NS, 7, 8,
 		 "network gap: the caller's time less the called one's, sum", get_gap),
 	COLUMN_N("p50_gap_ns", "GAP p50", VALUE_NS, 7, 3, "half of the gaps are at most this" PERCENTILE_BOUND,
-		 get_gap_p50),
+		 MEMBER(struct service_row, gap.p50, .none = IF_NEGATIVE)),
 	COLUMN_N("p99_gap_ns", "GAP p99", VALUE_NS, 7, 4, "99 % of them are at most this" PERCENTILE_BOUND,
-		 get_gap_p99),
-	COLUMN_N("max_gap_ns", "GAP MAX", VALUE_NS, 7, 9, "the longest gap", get_gap_max),
+		 MEMBER(struct service_row, gap.p99, .none = IF_NEGATIVE)),
+	COLUMN_N("max_gap_ns", "GAP MAX", VALUE_NS, 7, 9, "the longest gap",
+		 MEMBER(struct service_row, gap.max, .none = IF_NEGATIVE)),
 	COLUMN_N("skewed", "SKEWED", VALUE_COUNT, 0, 0,
-		 "calls that took longer than their caller waited: no gap is known", get_skewed),
+		 "calls that took longer than their caller waited: no gap is known",
+		 MEMBER(struct service_row, skewed)),
 	COLUMN_RETAINED(optional, "clock_ns", "CLOCK", VALUE_NS, 8, 10,
 			"how far the called service's clock is ahead of the caller's, estimated from calls",
-			get_clock),
-	COLUMN_RETAINED(optional, "clock_error_ns", "+-", VALUE_NS, 7, 10, "error of that", get_clock_error),
+			MEMBER(struct service_row, clock_ns)),
+	COLUMN_RETAINED(optional, "clock_error_ns", "+-", VALUE_NS, 7, 10, "error of that",
+			MEMBER(struct service_row, clock_error_ns)),
 	COLUMN_BATCH_ID("worst_trace_id", "trace of the longest call", get_worst_trace),
 	COLUMN_T("verdict", "VERDICT", 0, 0, "why the called span of the longest call took so long",
 		 get_explanation),
@@ -243,7 +205,7 @@ static void add_clocks(struct rows *rows, const struct clocks *k)
 		struct service_row *r = rows->rows->pdata[i];
 		bool asks = k->clocks->len > 1 && !r->places_differ && r->from != r->to;
 		if (!asks || !clocks_between(k, r->from, r->to, &r->clock_ns, &r->clock_error_ns))
-			r->clock_ns = TIME_UNKNOWN;
+			r->clock_ns = r->clock_error_ns = TIME_UNKNOWN;
 	}
 	if (text)
 		rows->about = rows_text(rows, text);

@@ -17,52 +17,21 @@ struct slow_row {
 	int64_t begin_ns, duration_ns, ret;
 };
 
-#define ROW(row) ((const struct slow_row *)(row))
-
-static GETTER(get_begin)
-{
-	return value_int(VALUE_TIME, ROW(row)->begin_ns);
-}
-
-static GETTER(get_duration)
-{
-	return value_int(VALUE_NS, ROW(row)->duration_ns);
-}
-
-static GETTER(get_ret)
-{
-	return value_int(VALUE_ID, ROW(row)->ret);
-}
-
-static GETTER(get_cpu_number)
-{
-	return ROW(row)->cpu == ID_NONE ? value_none() : value_int(VALUE_ID, ROW(row)->cpu);
-}
-
-static GETTER(get_path)
-{
-	return value_text(ROW(row)->path);
-}
-
-static GETTER(get_waited)
-{
-	return value_text(waited_word[ROW(row)->waited]);
-}
 
 static const struct column columns[] = {
 	COLUMN_HOST,
-	COLUMN_ID("pid", "PID", 7, 4, "process id", get_pid),
-	COLUMN_ID("tid", "TID", 7, 1, "thread id", get_tid),
-	COLUMN_T("comm", "THREAD", 15, 2, "the thread's name then", get_comm),
-	COLUMN_T("syscall", "SYSCALL", 16, 0, "the system call", get_name),
+	COLUMN_ID("pid", "PID", 7, 4, "process id", COMMON(pid)),
+	COLUMN_ID("tid", "TID", 7, 1, "thread id", COMMON(tid)),
+	COLUMN_T("comm", "THREAD", 15, 2, "the thread's name then", COMMON(comm)),
+	COLUMN_T("syscall", "SYSCALL", 16, 0, "the system call", COMMON(name)),
 	{ .id = "begin_ns", .title = "BEGIN", .kind = VALUE_TIME, .width = 12, .priority = 3,
-	  .help = "when it was entered", .get = get_begin },
-	COLUMN_N("duration_ns", "DURATION", VALUE_NS, 8, 0, "until its exit", get_duration),
-	COLUMN_ID("ret", "RET", 7, 5, "what it returned", get_ret),
-	COLUMN_ID("cpu", "CPU", 4, 6, "where it returned", get_cpu_number),
+	  .help = "when it was entered", .get = MEMBER(struct slow_row, begin_ns) },
+	COLUMN_N("duration_ns", "DURATION", VALUE_NS, 8, 0, "until its exit", MEMBER(struct slow_row, duration_ns)),
+	COLUMN_ID("ret", "RET", 7, 5, "what it returned", MEMBER(struct slow_row, ret)),
+	COLUMN_ID("cpu", "CPU", 4, 6, "where it returned", MEMBER(struct slow_row, cpu)),
 	COLUMN_OPTIONAL("waited", "WAITED", VALUE_TEXT, 13, 4,
-			WAITED_HELP, get_waited),
-	COLUMN_FLEX("path", "ON", 16, "file, socket or pipe it worked on", get_path),
+			WAITED_HELP, MEMBER(struct slow_row, waited, .words = waited_word)),
+	COLUMN_FLEX("path", "ON", 16, "file, socket or pipe it worked on", MEMBER(struct slow_row, path)),
 	COLUMN_CONTAINER,
 };
 

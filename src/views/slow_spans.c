@@ -19,18 +19,6 @@ struct slow_span_row {
 	unsigned rank;			/* rank among spans of the same name, from 1 */
 };
 
-#define ROW(row) ((const struct slow_span_row *)(row))
-
-static GETTER(get_x_usual)
-{
-	return ROW(row)->x_usual < 0 ? value_none() : value_ratio(ROW(row)->x_usual);
-}
-
-static GETTER(get_rank)
-{
-	return value_int(VALUE_COUNT, ROW(row)->rank);
-}
-
 static GETTER(get_explanation)
 {
 	struct slow_span_row *r = (struct slow_span_row *)row;
@@ -39,26 +27,26 @@ static GETTER(get_explanation)
 
 static const struct column columns[] = {
 	COLUMN_N("rank", "RANK", VALUE_COUNT, 4, 4, "among the slowest of its name; 1: the slowest",
-		 get_rank),
-	COLUMN_SPAN_ID("trace_id", "TRACE", "id of the trace", span_get_trace_id),
-	COLUMN_BATCH_ID("span_id", "id of the span", span_get_span_id),
-	COLUMN_BATCH_ID("parent_id", "id of its parent; null: a root", span_get_parent_id),
-	COLUMN_T("kind", "KIND", 6, 7, "client or server half, or null", span_get_kind),
-	COLUMN_T("service", "SERVICE", 8, 6, "service it is a phase of", get_service),
-	COLUMN_T("name", "NAME", 12, 0, "name of the span", get_name),
+		 MEMBER(struct slow_span_row, rank)),
+	COLUMN_SPAN_ID("trace_id", "TRACE", "id of the trace", SPAN_MEMBER(trace_id)),
+	COLUMN_BATCH_ID("span_id", "id of the span", SPAN_MEMBER(span_id)),
+	COLUMN_BATCH_ID("parent_id", "id of its parent; null: a root", SPAN_MEMBER(parent_id, .none = IF_ZERO)),
+	COLUMN_T("kind", "KIND", 6, 7, "client or server half, or null", SPAN_MEMBER(kind, .words = span_kind_name)),
+	COLUMN_T("service", "SERVICE", 8, 6, "service it is a phase of", COMMON(service)),
+	COLUMN_T("name", "NAME", 12, 0, "name of the span", COMMON(name)),
 	COLUMN_HOST_AT(8, 11),
-	COLUMN_ID("pid", "PID", 7, 10, "process id", get_pid),
-	COLUMN_ID("tid", "TID", 7, 9, "thread it began on", get_tid),
-	COLUMN_TIME("begin_ns", "BEGIN", 12, 5, "when it began", span_get_begin),
+	COLUMN_ID("pid", "PID", 7, 10, "process id", COMMON(pid)),
+	COLUMN_ID("tid", "TID", 7, 9, "thread it began on", COMMON(tid)),
+	COLUMN_TIME("begin_ns", "BEGIN", 12, 5, "when it began", SPAN_MEMBER(begin_ns)),
 	COLUMN_TIME("end_ns", "END", 0, 0, "when it ended; of an open one, the last known of it",
-		    span_get_end),
+		    SPAN_MEMBER(end_ns)),
 	COLUMN_N("duration_ns", "DURATION", VALUE_NS, 8, 0, "how long it took (so far)",
 		 span_get_duration),
-	COLUMN_N("self_ns", "SELF", VALUE_NS, 7, 3, "less what its children cover", span_get_self),
+	COLUMN_N("self_ns", "SELF", VALUE_NS, 7, 3, "less what its children cover", SPAN_MEMBER(self_ns)),
 	COLUMN_N("x_usual_ratio", "xUSUAL", VALUE_RATIO, 6, 1, USUAL_TIMES("its duration"),
-		 get_x_usual),
-	COLUMN_T("state", "STATE", 8, 8, "complete, open or partial", span_get_state),
-	COLUMN_N("errors", "ERR", VALUE_COUNT, 4, 8, "tags and annotations named error", get_errors),
+		 MEMBER(struct slow_span_row, x_usual, .none = IF_NEGATIVE)),
+	COLUMN_T("state", "STATE", 8, 8, "complete, open or partial", SPAN_MEMBER(state, .words = span_state_name)),
+	COLUMN_N("errors", "ERR", VALUE_COUNT, 4, 8, "tags and annotations named error", COMMON(errors)),
 	COLUMNS_PARTS
 	COLUMN_T("mainly", "MAINLY", 9, 2, "the largest part of its time", get_mainly),
 	COLUMNS_SAID("the span", span_get_tags, span_get_annotations),

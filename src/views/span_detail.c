@@ -47,7 +47,7 @@ static void add_ids(struct detail *d)
 {
 	const struct span *s = d->s;
 	const struct host_info *host = timeline_host(d->tl, s->host);
-	const char *ip = s->ip, *kind = span_kind_name(s->kind);
+	const char *ip = s->ip, *kind = span_kind_name[s->kind];
 	g_autoptr(GString) text = g_string_new(NULL);
 	add(d, "trace %016" G_GINT64_MODIFIER "x  span %016" G_GINT64_MODIFIER "x  %s%016"
 	    G_GINT64_MODIFIER "x%s", s->trace_id, s->span_id, s->parent_id ? "parent " :

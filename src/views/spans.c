@@ -19,13 +19,9 @@ const char *const span_state_name[] = {
 	[SPAN_COMPLETE] = "complete", [SPAN_OPEN] = "open", [SPAN_PARTIAL] = "partial",
 };
 
-const char *span_kind_name(enum span_kind kind)
-{
-	static const char *const name[] = {
-		[SPAN_LOCAL] = NULL, [SPAN_CLIENT] = "client", [SPAN_SERVER] = "server",
-	};
-	return name[kind];
-}
+const char *const span_kind_name[] = {
+	[SPAN_LOCAL] = NULL, [SPAN_CLIENT] = "client", [SPAN_SERVER] = "server",
+};
 
 /* key[1] of its row; key[0] is the span id */
 static uint64_t span_row_key(const struct span *s)
@@ -87,55 +83,14 @@ void span_row_fill(struct span_row *r, struct rows *rows, const struct span *s)
 	r->c.row.drill.span_kind = s->kind;
 }
 
-GETTER(span_get_trace_id)
-{
-	return value_int(VALUE_HEX64, SPAN(row)->trace_id);
-}
-
-GETTER(span_get_span_id)
-{
-	return value_int(VALUE_HEX64, SPAN(row)->span_id);
-}
-
-GETTER(span_get_parent_id)
-{
-	uint64_t id = SPAN(row)->parent_id;
-	return id ? value_int(VALUE_HEX64, id) : value_none();
-}
-
-GETTER(span_get_kind)
-{
-	return value_text(span_kind_name(SPAN(row)->kind));
-}
-
-GETTER(span_get_begin)
-{
-	return value_int(VALUE_TIME, SPAN(row)->begin_ns);
-}
-
-GETTER(span_get_end)
-{
-	return value_int(VALUE_TIME, SPAN(row)->end_ns);
-}
-
 GETTER(span_get_duration)
 {
 	return value_int(VALUE_NS, span_duration(SPAN(row)));
 }
 
-GETTER(span_get_self)
-{
-	return value_int(VALUE_NS, SPAN(row)->self_ns);
-}
-
 static GETTER(get_disk_queue)
 {
 	return SPAN(row)->disk_queue_known ? value_int(VALUE_NS, SPAN(row)->disk_queue_ns) : value_none();
-}
-
-GETTER(span_get_state)
-{
-	return value_text(span_state_name[SPAN(row)->state]);
 }
 
 GETTER(span_get_parent_state)

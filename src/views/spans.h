@@ -17,7 +17,7 @@ struct span_row {
 };
 
 extern const char *const span_state_name[];	/* by enum span_state */
-const char *span_kind_name(enum span_kind kind);	/* NULL: local */
+extern const char *const span_kind_name[];	/* by enum span_kind; NULL: local */
 
 /* Makes the rows hold a reference to a span, which may be evicted or replaced while the rows are shown. */
 void rows_hold_span(struct rows *rows, const struct span *s);
@@ -35,15 +35,7 @@ bool span_add_word(GString *to, const char *word, const char *rest);
 void span_add_tags(GString *to, const struct span *s);
 void span_add_annotations(GString *to, const struct span *s);
 
-GETTER(span_get_trace_id);
-GETTER(span_get_span_id);
-GETTER(span_get_parent_id);
-GETTER(span_get_kind);
-GETTER(span_get_begin);
-GETTER(span_get_end);
 GETTER(span_get_duration);
-GETTER(span_get_self);
-GETTER(span_get_state);
 GETTER(span_get_parent_state);
 GETTER(span_get_tags);
 GETTER(span_get_annotations);
@@ -51,11 +43,10 @@ GETTER(span_get_annotations);
 #define COLUMN_SPAN_ID(id_, title_, help_, get_) \
 	{ .id = id_, .title = title_, .kind = VALUE_HEX64, .width = 16, .priority = 8, \
 	  .help = help_, .get = get_ }
+/* A member of the row's span. */
+#define SPAN_MEMBER(name, ...) MEMBER_OF(struct span_row, span, name, __VA_ARGS__)
 #define COLUMN_BATCH_ID(id_, help_, get_) \
 	{ .id = id_, .title = id_, .kind = VALUE_HEX64, .help = help_, .get = get_ }
-#define COLUMN_TIME(id_, title_, w, p, help_, get_) \
-	{ .id = id_, .title = title_, .kind = VALUE_TIME, .width = w, .priority = p, \
-	  .help = help_, .get = get_ }
 
 /* Columns of tags and annotations, for filters and searches. */
 #define COLUMNS_SAID(whose, tags_, annotations_) \
@@ -72,25 +63,26 @@ GETTER(span_get_annotations);
 
 /* All columns of a span, in the order of batch output. */
 #define COLUMNS_SPAN \
-	COLUMN_SPAN_ID("trace_id", "TRACE", "id of the trace", span_get_trace_id), \
-	COLUMN_SPAN_ID("span_id", "SPAN", "id of the span", span_get_span_id), \
+	COLUMN_SPAN_ID("trace_id", "TRACE", "id of the trace", SPAN_MEMBER(trace_id)), \
+	COLUMN_SPAN_ID("span_id", "SPAN", "id of the span", SPAN_MEMBER(span_id)), \
 	COLUMN_SPAN_ID("parent_id", "PARENT", "id of its parent; null: a root", \
-		       span_get_parent_id), \
-	COLUMN_T("kind", "KIND", 6, 5, "client or server half, or null", span_get_kind), \
-	COLUMN_T("service", "SERVICE", 10, 2, "service it is a phase of", get_service), \
-	COLUMN_FLEX("name", "NAME", 14, "name of the span", get_name), \
-	COLUMN_T("host", "HOST", 8, 9, "host of the trace", get_host), \
-	COLUMN_ID("pid", "PID", 7, 7, "process id", get_pid), \
-	COLUMN_ID("tid", "TID", 7, 6, "thread it began on", get_tid), \
-	COLUMN_TIME("begin_ns", "BEGIN", 12, 3, "when it began", span_get_begin), \
+		       SPAN_MEMBER(parent_id, .none = IF_ZERO)), \
+	COLUMN_T("kind", "KIND", 6, 5, "client or server half, or null", \
+		 SPAN_MEMBER(kind, .words = span_kind_name)), \
+	COLUMN_T("service", "SERVICE", 10, 2, "service it is a phase of", COMMON(service)), \
+	COLUMN_FLEX("name", "NAME", 14, "name of the span", COMMON(name)), \
+	COLUMN_T("host", "HOST", 8, 9, "host of the trace", COMMON(host)), \
+	COLUMN_ID("pid", "PID", 7, 7, "process id", COMMON(pid)), \
+	COLUMN_ID("tid", "TID", 7, 6, "thread it began on", COMMON(tid)), \
+	COLUMN_TIME("begin_ns", "BEGIN", 12, 3, "when it began", SPAN_MEMBER(begin_ns)), \
 	COLUMN_TIME("end_ns", "END", 0, 0, "when it ended; if unknown, the last known of it", \
-		    span_get_end), \
+		    SPAN_MEMBER(end_ns)), \
 	COLUMN_N("duration_ns", "DURATION", VALUE_NS, 8, 0, "how long it took (at least, if its end is unknown)", \
 		 span_get_duration), \
-	COLUMN_N("self_ns", "SELF", VALUE_NS, 7, 1, "less what its children cover", \
-		 span_get_self), \
-	COLUMN_T("state", "STATE", 8, 4, "complete, open or partial", span_get_state), \
+	COLUMN_N("self_ns", "SELF", VALUE_NS, 7, 1, "less what its children cover", SPAN_MEMBER(self_ns)), \
+	COLUMN_T("state", "STATE", 8, 4, "complete, open or partial", \
+		 SPAN_MEMBER(state, .words = span_state_name)), \
 	COLUMN_N("errors", "ERR", VALUE_COUNT, 4, 4, "tags and annotations named error", \
-		 get_errors)
+		 COMMON(errors))
 
 #endif

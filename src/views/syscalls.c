@@ -58,12 +58,12 @@ static GETTER(get_waited)
 
 static const struct column columns[] = {
 	COLUMN_HOST,
-	COLUMN_ID("pid", "PID", 7, 4, "process id", get_pid),
-	COLUMN_ID("tid", "TID", 7, 8, "thread id; null where threads are summed", get_tid),
-	COLUMN_T("comm", "PROCESS", 15, 1, "name, as it was last in the range", get_comm),
-	COLUMN_FLEX("syscall", "SYSCALL", 12, "the system call", get_name),
+	COLUMN_ID("pid", "PID", 7, 4, "process id", COMMON(pid)),
+	COLUMN_ID("tid", "TID", 7, 8, "thread id; null where threads are summed", COMMON(tid)),
+	COLUMN_T("comm", "PROCESS", 15, 1, "name, as it was last in the range", COMMON(comm)),
+	COLUMN_FLEX("syscall", "SYSCALL", 12, "the system call", COMMON(name)),
 	COLUMN_N("count", "COUNT", VALUE_COUNT, 6, 0, "calls finished; begun, where latencies are unknown", get_calls),
-	COLUMN_N("errors", "ERR", VALUE_COUNT, 5, 1, "of these, returned an error", get_errors),
+	COLUMN_N("errors", "ERR", VALUE_COUNT, 5, 1, "of these, returned an error", COMMON(errors)),
 	COLUMN_N("unfinished", "PEND", VALUE_COUNT, 5, 7, "pending at the end of the range",
 		 get_unfinished),
 	COLUMN_N("total_ns", "TOTAL", VALUE_NS, 7, 2, "sum of the latencies of finished calls; null: unknown",

@@ -14,12 +14,7 @@
 
 #define ROW(row) ((const struct trace_row *)(row))
 
-GETTER(trace_get_id)
-{
-	return span_get_trace_id(row, rows);
-}
-
-GETTER(trace_get_duration)
+static GETTER(get_duration)
 {
 	return value_bound(VALUE_NS, span_duration(ROW(row)->root), !ROW(row)->has_root);
 }
@@ -29,35 +24,9 @@ static GETTER(get_bound)
 	return value_text(ROW(row)->has_root ? NULL : "at least");
 }
 
-static GETTER(get_missing)
-{
-	return value_int(VALUE_COUNT, ROW(row)->n_missing);
-}
-
-static GETTER(get_spans)
-{
-	return value_int(VALUE_COUNT, ROW(row)->n_spans);
-}
-
-static GETTER(get_services)
-{
-	return value_int(VALUE_COUNT, ROW(row)->n_services);
-}
-
-GETTER(trace_get_state)
-{
-	return value_text(ROW(row)->state);
-}
-
-GETTER(trace_get_x_usual)
-{
-	double x = ROW(row)->x_usual;
-	return x < 0 ? value_none() : value_ratio(x);
-}
-
 /* An explanation needs the tree of the trace. It is made at first use and cached, so rows that are never shown cost
  * nothing. */
-GETTER(trace_get_why)
+static GETTER(get_why)
 {
 	struct trace_row *r = (struct trace_row *)row;
 	if (!r->why) {
@@ -67,7 +36,7 @@ GETTER(trace_get_why)
 	return value_text(*r->why ? r->why : NULL);
 }
 
-GETTER(trace_get_explanation)
+static GETTER(get_explanation)
 {
 	struct trace_row *r = (struct trace_row *)row;
 	return explanations_value(rows->extra, rows, r->root, &r->columns.explanation);
@@ -149,38 +118,40 @@ static GETTER(get_all_names)
 }
 
 static const struct column columns[] = {
-	COLUMN_SPAN_ID("trace_id", "TRACE", "id of the trace", trace_get_id),
-	COLUMN_BATCH_ID("span_id", "id of its root span", span_get_span_id),
+	COLUMN_SPAN_ID("trace_id", "TRACE", "id of the trace", SPAN_MEMBER(trace_id)),
+	COLUMN_BATCH_ID("span_id", "id of its root span", SPAN_MEMBER(span_id)),
 	COLUMN_BATCH_ID("parent_id", "id of that one's parent; null: a true root",
-			span_get_parent_id),
-	COLUMN_T("service", "SERVICE", 10, 4, "service of its root span", get_service),
-	COLUMN_T("name", "NAME", 14, 0, "name of its root span", get_name),
-	COLUMN_T("host", "HOST", 0, 0, "host of its root span", get_host),
-	COLUMN_ID("pid", "PID", 0, 0, "process of its root span", get_pid),
-	COLUMN_ID("tid", "TID", 0, 0, "thread its root span began on", get_tid),
-	COLUMN_TIME("begin_ns", "BEGIN", 12, 2, "when its root span began", span_get_begin),
+			SPAN_MEMBER(parent_id, .none = IF_ZERO)),
+	COLUMN_T("service", "SERVICE", 10, 4, "service of its root span", COMMON(service)),
+	COLUMN_T("name", "NAME", 14, 0, "name of its root span", COMMON(name)),
+	COLUMN_T("host", "HOST", 0, 0, "host of its root span", COMMON(host)),
+	COLUMN_ID("pid", "PID", 0, 0, "process of its root span", COMMON(pid)),
+	COLUMN_ID("tid", "TID", 0, 0, "thread its root span began on", COMMON(tid)),
+	COLUMN_TIME("begin_ns", "BEGIN", 12, 2, "when its root span began", SPAN_MEMBER(begin_ns)),
 	COLUMN_TIME("end_ns", "END", 0, 0, "when its root span ended; while open, the last known",
-		    span_get_end),
+		    SPAN_MEMBER(end_ns)),
 	COLUMN_N("duration_ns", "DURATION", VALUE_NS, 8, 0, "of its root span (so far)",
-		 trace_get_duration),
+		 get_duration),
 	COLUMN_N("self_ns", "SELF", VALUE_NS, 0, 0, "of its root span, less what its children cover",
-		 span_get_self),
-	COLUMN_N("spans", "SPANS", VALUE_COUNT, 5, 5, "halves count one each", get_spans),
-	COLUMN_N("services", "SVCS", VALUE_COUNT, 4, 7, "services that took part", get_services),
-	COLUMN_N("errors", "ERR", VALUE_COUNT, 4, 3, "errors in all its spans", get_errors),
-	COLUMN_T("state", "STATE", 10, 3, "complete, open, partial, or incomplete: spans are missing", trace_get_state),
+		 SPAN_MEMBER(self_ns)),
+	COLUMN_N("spans", "SPANS", VALUE_COUNT, 5, 5, "halves count one each", MEMBER(struct trace_row, n_spans)),
+	COLUMN_N("services", "SVCS", VALUE_COUNT, 4, 7, "services that took part",
+		 MEMBER(struct trace_row, n_services)),
+	COLUMN_N("errors", "ERR", VALUE_COUNT, 4, 3, "errors in all its spans", COMMON(errors)),
+	COLUMN_T("state", "STATE", 10, 3, "complete, open, partial, or incomplete: spans are missing",
+		 MEMBER(struct trace_row, state)),
 	COLUMN_N("x_usual_ratio", "xUSUAL", VALUE_RATIO, 6, 1,
-		 USUAL_TIMES("its duration"),
-		 trace_get_x_usual),
+		 USUAL_TIMES("its duration"), MEMBER(struct trace_row, x_usual, .none = IF_NEGATIVE)),
 	COLUMNS_PARTS
-	COLUMN_FLEX("why", "WHY", 18, "why it took so long", trace_get_why),
+	COLUMN_FLEX("why", "WHY", 18, "why it took so long", get_why),
 	COLUMN_T("all_services", "WITH SERVICES", 0, 0, "services of all its spans",
 		 get_all_services),
 	COLUMN_T("all_names", "WITH SPANS", 0, 0, "names of all its spans", get_all_names),
 	COLUMNS_SAID("all its spans", get_tags, get_annotations),
-	COLUMN_EXPLANATION(trace_get_explanation),
+	COLUMN_EXPLANATION(get_explanation),
 	COLUMN_N("missing_spans", "MISSING", VALUE_COUNT, 0, 0,
-		 "spans that others name as their parent, but that the trace does not have", get_missing),
+		 "spans that others name as their parent, but that the trace does not have",
+		 MEMBER(struct trace_row, n_missing)),
 	COLUMN_T("duration_bound", "BOUND", 0, 0,
 		 "at least: its root is missing, so it took longer than duration_ns; or null", get_bound),
 };

@@ -22,13 +22,6 @@ struct trace_row {
 	const char *why, *all_services, *all_names;	/* made at first use */
 };
 
-GETTER(trace_get_id);
-GETTER(trace_get_duration);
-GETTER(trace_get_state);
-GETTER(trace_get_x_usual);
-GETTER(trace_get_why);
-GETTER(trace_get_explanation);
-
 /* Id of the slowest trace that ended in the range, else of an open one; 0: none. */
 uint64_t traces_slowest(const struct timeline *tl, const struct view_query *query);
 struct rows *traces_build(const struct timeline *tl, const struct view_query *query);

@@ -95,6 +95,7 @@ struct row {
 	uint8_t last;		/* listed after all rows that have less, whichever column they are sorted by */
 	uint8_t state;		/* enum row_state */
 	char part;			/* letter of the part whose hue a column with DRAW_CALL has; 0: none */
+	unsigned missing;		/* enum missing_events: events missing from its host, beside rows->missing */
 	/* What Enter on this row narrows the next view to. */
 	struct view_query drill;
 };
@@ -155,6 +156,24 @@ enum column_align { ALIGN_RIGHT, ALIGN_LEFT };
  * line of the log, with hues for its name, its texts and its error. */
 enum column_drawing { DRAW_TEXT, DRAW_PARTS, DRAW_SPARK, DRAW_CALL };
 
+/*
+ * The member of a row that a column shows; MEMBER() of common.h makes one. Its value is VALUE_NONE for a text that is
+ * NULL, an int32_t below 0, a uint32_t that is ID_NONE, an int64_t that is TIME_UNKNOWN.
+ */
+enum member_type {
+	MEMBER_NONE, MEMBER_TEXT, MEMBER_BOOL, MEMBER_U8, MEMBER_I32, MEMBER_U32, MEMBER_I64, MEMBER_U64, MEMBER_DOUBLE
+};
+enum member_none { IF_UNKNOWN, IF_NEGATIVE, IF_ZERO };	/* IF_ZERO: also an empty text */
+
+struct member {
+	uint8_t type;			/* enum member_type; MEMBER_NONE: the column has a getter */
+	uint8_t none;			/* enum member_none: for which other values it is VALUE_NONE */
+	uint16_t offset;		/* of the member, in the row or in what .pointer points to */
+	uint16_t pointer;		/* offset in the row of a pointer to the struct that has the member; 0: none */
+	unsigned missing;		/* enum missing_events: VALUE_NONE if one of these is missing */
+	const char *const *words;	/* the text of each value of a number; NULL: its value is the number */
+};
+
 struct column {
 	const char *id;			/* "busy_ns": never changes, ends in its unit */
 	const char *title;		/* "BUSY": on screen */
@@ -172,16 +191,13 @@ struct column {
 					 * unless rows are containers */
 	bool descending;		/* first direction when sorted by it */
 	const char *help;		/* one line */
-	struct value (*get)(const struct row *row, const struct rows *rows);
+	/* Only column_value() reads these. */
+	struct value (*get)(const struct row *row, const struct rows *rows);	/* NULL: the value of .member */
+	struct member member;
 };
 
 /* The value of a row. Where spans are left out, a figure is unknown, never too small. */
-static inline struct value column_value(const struct column *c, const struct row *row, const struct rows *rows)
-{
-	bool is_figure = c->kind == VALUE_COUNT || c->kind == VALUE_NS || c->kind == VALUE_BYTES ||
-			 c->kind == VALUE_RATIO;
-	return rows->left_out && is_figure && !c->of_retained ? value_none() : c->get(row, rows);
-}
+struct value column_value(const struct column *c, const struct row *row, const struct rows *rows);
 
 /* Narrowing fields of view_query that a view honours (narrowing.h). */
 enum view_only {

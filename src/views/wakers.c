@@ -16,38 +16,24 @@ struct waker_row {
 
 #define ROW(row) ((const struct waker_row *)(row))
 
-static GETTER(get_wakes)
-{
-	return value_int(VALUE_COUNT, ROW(row)->count);
-}
-
-static GETTER(get_wait)
-{
-	return value_int(VALUE_NS, ROW(row)->total_ns);
-}
-
 static GETTER(get_wait_avg)
 {
 	const struct waker_row *r = ROW(row);
 	return r->count ? value_int(VALUE_NS, r->total_ns / (int64_t)r->count) : value_none();
 }
 
-static GETTER(get_wait_max)
-{
-	return value_int(VALUE_NS, ROW(row)->max_ns);
-}
-
 static const struct column columns[] = {
 	COLUMN_HOST,
 	COLUMN_FLEX("waker", "WOKEN BY", 14, "the thread, process, container or interrupt that woke it; \"idle\": "
-		    "something on an idle CPU that the trace does not show", get_name),
-	COLUMN_ID("pid", "PID", 7, 3, "process that was woken", get_pid),
-	COLUMN_ID("tid", "TID", 7, 2, "thread that was woken", get_tid),
-	COLUMN_T("comm", "NAME", 16, 0, "name of the woken", get_comm),
-	COLUMN_N("count", "WAKEUPS", VALUE_COUNT, 8, 0, "times it got a CPU after that", get_wakes),
-	COLUMN_N("total_ns", "TOTAL", VALUE_NS, 8, 3, "until it got a CPU, in all", get_wait),
+		    "something on an idle CPU that the trace does not show", COMMON(name)),
+	COLUMN_ID("pid", "PID", 7, 3, "process that was woken", COMMON(pid)),
+	COLUMN_ID("tid", "TID", 7, 2, "thread that was woken", COMMON(tid)),
+	COLUMN_T("comm", "NAME", 16, 0, "name of the woken", COMMON(comm)),
+	COLUMN_N("count", "WAKEUPS", VALUE_COUNT, 8, 0, "times it got a CPU after that",
+		 MEMBER(struct waker_row, count)),
+	COLUMN_N("total_ns", "TOTAL", VALUE_NS, 8, 3, "until it got a CPU, in all", MEMBER(struct waker_row, total_ns)),
 	COLUMN_N("avg_ns", "AVG", VALUE_NS, 8, 2, "until it got a CPU, mean", get_wait_avg),
-	COLUMN_N("max_ns", "MAX", VALUE_NS, 8, 1, "until it got a CPU, longest", get_wait_max),
+	COLUMN_N("max_ns", "MAX", VALUE_NS, 8, 1, "until it got a CPU, longest", MEMBER(struct waker_row, max_ns)),
 	COLUMN_CONTAINER,
 };
 

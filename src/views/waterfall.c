@@ -19,11 +19,6 @@ static GETTER(get_depth)
 	return value_int(VALUE_COUNT, row->depth);
 }
 
-static GETTER(get_critical)
-{
-	return value_int(VALUE_COUNT, ROW(row)->critical);
-}
-
 /* Explanations are made at first use, because each needs a walk through the tree. */
 static struct value explanation(const struct row *row, const struct rows *rows, const char **cached,
 			    char *(*text_of)(struct history *h, const struct tree *t,
@@ -65,7 +60,8 @@ static const struct column columns[] = {
 	COLUMNS_SPAN,
 	COLUMNS_PARTS
 	COLUMN_N("depth", "DEPTH", VALUE_COUNT, 0, 0, "how deep in the tree; 0: a root", get_depth),
-	COLUMN_N("critical", "CRIT", VALUE_COUNT, 0, 0, "1: on the critical path", get_critical),
+	COLUMN_N("critical", "CRIT", VALUE_COUNT, 0, 0, "1: on the critical path",
+		 MEMBER(struct waterfall_row, critical)),
 	COLUMN_T("mainly", "MAINLY", 0, 0, "the largest part of its time", get_mainly_text),
 	COLUMN_T("why", "WHY", 0, 0, "why it took so long", get_why),
 	COLUMNS_SAID("the span", span_get_tags, span_get_annotations),

@@ -55,7 +55,7 @@ static void check_csv(const struct view *v, const struct rows *rows, const char 
 		g_autoptr(GPtrArray) record = csv_record(&at);
 		g_assert_cmpuint(record->len, ==, v->n_columns);
 		for (size_t c = 0; c < v->n_columns; c++) {
-			struct value value = v->columns[c].get(rows->rows->pdata[r], rows);
+			struct value value = column_value(&v->columns[c], rows->rows->pdata[r], rows);
 			g_assert_true(value.kind != VALUE_NONE || !*(char *)record->pdata[c]);
 		}
 	}
@@ -95,7 +95,7 @@ static void check_json(const struct view *v, const struct rows *rows, const char
 		g_assert_cmpuint(parsed_count(row), ==, v->n_columns);
 		for (size_t c = 0; c < v->n_columns; c++)
 			check_json_value(&v->columns[c], json_member(row, v->columns[c].id),
-					 v->columns[c].get(rows->rows->pdata[r], rows));
+					 column_value(&v->columns[c], rows->rows->pdata[r], rows));
 	}
 }
 

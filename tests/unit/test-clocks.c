@@ -302,7 +302,7 @@ static void test_services(void)
 	bool moved = false;
 	g_assert_cmpstr(rows->about, ==, "clocks: a is 700.000ms +-2.00ms ahead of b (1 call)");
 	for (guint i = 0; i < rows->rows->len; i++) {
-		struct value ns = v->columns[view_column(v, "clock_ns")].get(rows->rows->pdata[i], rows);
+		struct value ns = column_value(&v->columns[view_column(v, "clock_ns")], rows->rows->pdata[i], rows);
 		moved |= ns.kind == VALUE_NS && ns.i == -700 * MS;
 	}
 	g_assert_true(moved);

@@ -14,7 +14,7 @@ static struct value cell(const struct view *v, const struct rows *rows, guint ro
 	int c = view_column(v, id);
 	g_assert_cmpint(c, >=, 0);
 	g_assert_cmpuint(row, <, rows->rows->len);
-	return v->columns[c].get(rows->rows->pdata[row], rows);
+	return column_value(&v->columns[c], rows->rows->pdata[row], rows);
 }
 
 /* The row of this name and kind; it must be there. */

@@ -144,6 +144,19 @@ static const char *unit_of(enum value_kind kind)
 	}
 }
 
+/* A column has either a getter or a member, whose type is that of its values. */
+static void check_source(const struct column *c)
+{
+	const struct member *m = &c->member;
+	bool text = m->type == MEMBER_TEXT || m->words, ratio = m->type == MEMBER_DOUBLE;
+
+	g_assert_true(c->get || m->type != MEMBER_NONE);
+	if (c->get)
+		g_assert_cmpint(m->type, ==, MEMBER_NONE);
+	else
+		g_assert_true(text == (c->kind == VALUE_TEXT) && ratio == (c->kind == VALUE_RATIO));
+}
+
 static void test_columns(void)
 {
 	for (const struct view *const *v = view_all; *v; v++) {
@@ -158,6 +171,7 @@ static void test_columns(void)
 			if (!g_str_has_suffix(column->id, unit_of(column->kind)))
 				g_error("%s: column %s does not end in its unit", (*v)->id, column->id);
 			g_assert_true(column->help && *column->help);
+			check_source(column);
 		}
 	}
 }

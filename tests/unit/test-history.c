@@ -160,7 +160,7 @@ static char *print_numbers(const struct view *v, struct rows *rows)
 
 	for (guint i = 0; i < rows->rows->len; i++) {
 		for (size_t c = 0; c < v->n_columns; c++) {
-			struct value value = v->columns[c].get(rows->rows->pdata[i], rows);
+			struct value value = column_value(&v->columns[c], rows->rows->pdata[i], rows);
 			if (value.kind != VALUE_TEXT && value.kind != VALUE_NONE)
 				g_string_append_printf(text, "%s=%" PRIx64 " ", v->columns[c].id,
 						       value.i);

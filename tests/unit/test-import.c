@@ -359,7 +359,7 @@ static struct value trace_cell(const struct timeline *tl, const char *column)
 	q.to_ns++;
 	struct rows *rows = v->build(tl, &q);
 	g_assert_cmpuint(rows->rows->len, ==, 1);
-	struct value value = v->columns[view_column(v, column)].get(rows->rows->pdata[0], rows);
+	struct value value = column_value(&v->columns[view_column(v, column)], rows->rows->pdata[0], rows);
 	if (value.kind == VALUE_TEXT)
 		value.s = g_intern_string(value.s);
 	rows_free(rows);

@@ -690,7 +690,7 @@ static char *device_of(const char *script)
 	g_autoptr(GString) text = g_string_new(NULL);
 	for (size_t i = 0; i < G_N_ELEMENTS(block_columns); i++) {
 		const struct column *c = &v->columns[view_column(v, block_columns[i])];
-		struct value x = c->get(rows->rows->pdata[0], rows);
+		struct value x = column_value(c, rows->rows->pdata[0], rows);
 		g_string_append_printf(text, "%s%" G_GINT64_FORMAT, i ? " " : "",
 				       x.kind == VALUE_NONE ? -1 : x.i);
 	}

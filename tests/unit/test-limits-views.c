@@ -103,7 +103,7 @@ static bool words_bytes(uint64_t n)
 	const struct view *v = view_find("spans");
 	struct view_query q = VIEW_QUERY_INIT;
 	struct rows *rows = v->build(tl, &q);
-	struct value value = v->columns[view_column(v, "annotations")].get(rows->rows->pdata[0], rows);
+	struct value value = column_value(&v->columns[view_column(v, "annotations")], rows->rows->pdata[0], rows);
 	bool whole = !g_str_has_suffix(value.s, " ...");
 	g_assert_true(!whole || strlen(value.s) == n);
 	rows_free(rows);

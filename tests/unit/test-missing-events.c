@@ -105,7 +105,7 @@ static void look(const struct view *v, const struct timeline *tl, enum view_by b
 	for (size_t c = 0; c < v->n_columns; c++) {
 		seen[c] = (struct seen){ false, false };
 		for (guint i = 0; i < rows->rows->len; i++) {
-			struct value x = v->columns[c].get(rows->rows->pdata[i], rows);
+			struct value x = column_value(&v->columns[c], rows->rows->pdata[i], rows);
 			if (x.kind == VALUE_NONE || x.kind == VALUE_TEXT || x.kind == VALUE_ID)
 				continue;
 			bool zero = x.kind == VALUE_RATIO ? x.d == 0 : x.i == 0;
@@ -181,7 +181,7 @@ static void assert_unknown(const struct timeline *tl, const char *view, const ch
 		int c = view_column(v, ids[k]);
 		g_assert_cmpint(c, >=, 0);
 		for (guint i = 0; i < rows->rows->len; i++) {
-			struct value x = v->columns[c].get(rows->rows->pdata[i], rows);
+			struct value x = column_value(&v->columns[c], rows->rows->pdata[i], rows);
 			if (x.kind == VALUE_NONE)
 				continue;
 			g_test_message("without %s, %s: %s has a value", missing, view, ids[k]);
@@ -243,7 +243,7 @@ static void check_spans(const struct recording *r, const char *without, const ch
 			g_assert_nonnull(strstr(expected, part_info[s->waits[k].part].id));
 	}
 	for (guint i = 0; i < rows->rows->len; i++) {
-		struct value x = v->columns[explanation].get(rows->rows->pdata[i], rows);
+		struct value x = column_value(&v->columns[explanation], rows->rows->pdata[i], rows);
 		said += x.kind == VALUE_TEXT && strstr(x.s, says);
 	}
 	g_assert_cmpint(said, >, 0);
@@ -275,8 +275,8 @@ static struct value cell(const struct timeline *tl, const char *view, const char
 	int at = view_column(v, "host"), c = view_column(v, column);
 	for (guint i = 0; i < rows->rows->len; i++) {
 		const struct row *row = rows->rows->pdata[i];
-		struct value x = v->columns[c].get(row, rows);
-		if (g_str_equal(v->columns[at].get(row, rows).s, host) && x.kind != VALUE_NONE)
+		struct value x = column_value(&v->columns[c], row, rows);
+		if (g_str_equal(column_value(&v->columns[at], row, rows).s, host) && x.kind != VALUE_NONE)
 			found = x;
 	}
 	rows_free(rows);
@@ -365,7 +365,7 @@ static unsigned n_reported(const struct timeline *tl, int64_t second, const char
 	unsigned n = 0;
 	g_assert_cmpuint(rows->rows->len, >, 0);
 	for (guint i = 0; i < rows->rows->len; i++)
-		n += v->columns[view_column(v, column)].get(rows->rows->pdata[i], rows).kind != VALUE_NONE;
+		n += column_value(&v->columns[view_column(v, column)], rows->rows->pdata[i], rows).kind != VALUE_NONE;
 	rows_free(rows);
 	return n;
 }

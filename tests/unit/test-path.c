@@ -114,10 +114,10 @@ static void check_locks(const struct timeline *tl)
 	}
 	for (guint i = 0; i < rows->rows->len; i++) {
 		const struct row *row = rows->rows->pdata[i];
-		if (v->columns[view_column(v, "tid")].get(row, rows).i == 7 &&
-		    !strcmp(v->columns[view_column(v, "kind")].get(row, rows).s, "futex") &&
-		    !strcmp(v->columns[view_column(v, "role")].get(row, rows).s, "waited"))
-			total += v->columns[view_column(v, "total_ns")].get(row, rows).i;
+		if (column_value(&v->columns[view_column(v, "tid")], row, rows).i == 7 &&
+		    !strcmp(column_value(&v->columns[view_column(v, "kind")], row, rows).s, "futex") &&
+		    !strcmp(column_value(&v->columns[view_column(v, "role")], row, rows).s, "waited"))
+			total += column_value(&v->columns[view_column(v, "total_ns")], row, rows).i;
 	}
 	g_assert_cmpint(total, ==, ns);
 	rows_free(rows);

@@ -13,7 +13,7 @@ static struct value cell(const struct view *v, const struct rows *rows, guint ro
 {
 	int c = view_column(v, id);
 	g_assert_cmpint(c, >=, 0);
-	return v->columns[c].get(rows->rows->pdata[row], rows);
+	return column_value(&v->columns[c], rows->rows->pdata[row], rows);
 }
 
 static int find(const struct view *v, const struct rows *rows, const char *name,

@@ -88,7 +88,8 @@ static void test_enter(void)
 			guint n = rows->rows->len;
 			int64_t least = INT64_MAX, most = 0;
 			for (guint i = 0; i < n; i++) {
-				struct value v = view_find("traces")->columns[column].get(rows->rows->pdata[i], rows);
+				struct value v = column_value(&view_find("traces")->columns[column],
+							      rows->rows->pdata[i], rows);
 				least = MIN(least, v.i);
 				most = MAX(most, v.i);
 			}

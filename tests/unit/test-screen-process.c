@@ -72,7 +72,7 @@ static void test_parts(void)
 			const struct view *v = process_part_view((enum process_part)i);
 			int column = view_column(v, "pid");
 			for (guint k = 0; k < page->part[i]->rows->len; k++) {
-				struct value of = v->columns[column].get(page->part[i]->rows->pdata[k],
+				struct value of = column_value(&v->columns[column], page->part[i]->rows->pdata[k],
 									 page->part[i]);
 				g_assert_cmpint(of.i, ==, pid);
 			}

@@ -561,7 +561,7 @@ static void check_order(struct fixture *f, const char *names)
 		const struct row *row = g_ptr_array_index(focus.rows->rows, i);
 
 		g_string_append_printf(s, "%s%d%s", i ? " " : "", row->depth,
-				       focus.view->columns[column].get(row, focus.rows).s);
+				       column_value(&focus.view->columns[column], row, focus.rows).s);
 	}
 	g_assert_cmpstr(s->str, ==, names);
 }

@@ -43,7 +43,6 @@ static void test_columns(void)
 			g_assert_true(!want || g_str_has_suffix(col->id, want));
 			g_assert_nonnull(col->help);
 			g_assert_nonnull(col->title);
-			g_assert_nonnull(col->get);
 			flexible += col->flexible;
 			g_assert_true(view_column(v, col->id) == (int)c);
 		}
@@ -85,7 +84,7 @@ static void get_all_cells(const struct view *v, struct rows *rows)
 {
 	for (guint r = 0; r < rows->rows->len; r++)
 		for (size_t c = 0; c < v->n_columns; c++) {
-			struct value val = v->columns[c].get(rows->rows->pdata[r], rows);
+			struct value val = column_value(&v->columns[c], rows->rows->pdata[r], rows);
 			g_assert_true(val.kind == VALUE_NONE || val.kind == v->columns[c].kind);
 			if (val.kind == VALUE_TEXT)
 				g_assert_nonnull(val.s);
@@ -134,7 +133,7 @@ static struct value cell(const struct view *v, const struct rows *rows, guint ro
 {
 	int c = view_column(v, id);
 	g_assert_cmpint(c, >=, 0);
-	return v->columns[c].get(rows->rows->pdata[row], rows);
+	return column_value(&v->columns[c], rows->rows->pdata[row], rows);
 }
 
 static int64_t sum(const struct view *v, const struct rows *rows, const char *id)
@@ -648,7 +647,7 @@ static struct timeline *waiting_timeline(bool with_span)
 static const char *text_in(const struct rows *rows, guint i, const char *column)
 {
 	const struct view *v = view_find("slow");
-	struct value value = v->columns[view_column(v, column)].get(rows->rows->pdata[i], rows);
+	struct value value = column_value(&v->columns[view_column(v, column)], rows->rows->pdata[i], rows);
 	return value.kind == VALUE_NONE ? NULL : value.s;
 }
 

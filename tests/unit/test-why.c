@@ -760,7 +760,7 @@ static void test_outlives(void)
 
 static struct value value_of(const struct view *v, const struct rows *rows, guint row, const char *id)
 {
-	return v->columns[view_column(v, id)].get(rows->rows->pdata[row], rows);
+	return column_value(&v->columns[view_column(v, id)], rows->rows->pdata[row], rows);
 }
 
 /* "slow", the marks and xUSUAL are of one definition, also where most requests are slow. */

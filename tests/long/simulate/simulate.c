@@ -201,8 +201,8 @@ static uint64_t requests_in(const struct timeline *tl, int64_t from_ns, int64_t 
 	struct rows *rows = v->build(tl, &query);
 	for (guint i = 0; i < rows->rows->len; i++) {
 		const struct row *row = rows->rows->pdata[i];
-		if (caller->get(row, rows).kind == VALUE_NONE)
-			n += (uint64_t)count->get(row, rows).i;
+		if (column_value(caller, row, rows).kind == VALUE_NONE)
+			n += (uint64_t)column_value(count, row, rows).i;
 	}
 	rows_free(rows);
 	return n;
