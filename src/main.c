@@ -157,7 +157,8 @@ static void take_settings(struct options *o)
 static int run_isolated(const struct options *o)
 {
 	struct options with = *o;
-	int code = sending_open(&with.batch.send) && isolate(&with) ? EXIT_FINE : EXIT_FAILED;
+	bool open = !with.batch.send.any || sending_open(&with.batch.send);
+	int code = open && isolate(&with) ? EXIT_FINE : EXIT_FAILED;
 	if (code == EXIT_FINE && !o->read.live && !with.read.step_ns && o->read.paths[0])
 		input_history_step(o->read.paths[0], &with.read.step_ns);
 	if (code == EXIT_FINE && o->read.align_hosts)
@@ -168,10 +169,17 @@ static int run_isolated(const struct options *o)
 	return code;
 }
 
+static bool are_dirs(char *const *paths)
+{
+	while (*paths && g_file_test(*paths, G_FILE_TEST_IS_DIR))
+		paths++;
+	return !*paths;
+}
+
 /* After a failure about what should be read, says what to do next. */
 static int run_with_hints(const struct options *o)
 {
-	g_autofree char *program = next_steps_program(o->read.paths);
+	g_autofree char *program = are_dirs(o->read.paths) ? NULL : next_steps_program(o->read.paths);
 	int code = run_isolated(o);
 	g_autofree char *next = code != EXIT_FAILED ? NULL : program ? g_steal_pointer(&program) :
 		next_steps_paths(o->read.paths, o->command == COMMAND_LOG || o->command == COMMAND_SAVE ||
@@ -233,7 +241,8 @@ int main(int argc, char **argv)
 		return code;
 	}
 	timefmt_set_utc(o.shown.utc);
-	config_choose(o.config);
+	if (o.config)
+		config_choose(o.config);
 	machine_learn_here();
 	machine_assume(o.machine);
 	int code = EXIT_FAILED;
@@ -242,7 +251,7 @@ int main(int argc, char **argv)
 		if (o.read.memory)
 			slice_bound_memory(o.read.memory);
 		o.read.relay.queue = o.read.memory ? CLAMP(o.read.memory / QUEUE_SHARE, LEAST_QUEUE, MOST_QUEUE) : 0;
-		if (config_install_rules(o.rules, o.screen.prefs, &error))
+		if ((!o.rules && !o.screen.prefs) || config_install_rules(o.rules, o.screen.prefs, &error))
 			code = flush_output(&o, run_command(&o));
 	}
 	if (o.fail_if_incomplete && (code == EXIT_LOSS || code == EXIT_INCOMPLETE))

@@ -2,8 +2,6 @@
 /* Progress of reading, for the log file: see debug_log.h. */
 #include "app/debug_log.h"
 
-#include "app/messages.h"
-
 #include "base/timefmt.h"
 #include "live/live.h"
 
@@ -48,14 +46,12 @@ static char *state_text(const struct job_status *st, struct input *in)
 			       st->warning ? ", something is left out" : "");
 }
 
-void debug_reading(struct job *job, struct input *in, const struct timeline *tl)
+void debug_write(struct job *job, struct input *in, const struct timeline *tl)
 {
 	static char *last;
 	static gint64 due_us;
 	struct job_status st;
 
-	if (!log_is_debug())
-		return;
 	job_get_status(job, &st);
 	g_autofree char *state = state_text(&st, in);
 	gint64 now_us = g_get_monotonic_time();

@@ -7,9 +7,16 @@
 #define BLK_APP_DEBUG_LOG_H
 
 #include "app/input.h"
+#include "app/messages.h"
 #include "run/job.h"
 
+void debug_write(struct job *job, struct input *in, const struct timeline *tl);
+
 /* Call it often; it limits itself. */
-void debug_reading(struct job *job, struct input *in, const struct timeline *tl);
+static inline void debug_reading(struct job *job, struct input *in, const struct timeline *tl)
+{
+	if (log_is_debug())
+		debug_write(job, in, tl);
+}
 
 #endif

@@ -97,6 +97,7 @@ struct send_options {
 	unsigned most_values;
 	char *listen, *metrics_file;	/* as given, or NULL */
 	char **hosts;			/* with .listen: host_names.h */
+	bool any;			/* something is sent */
 	bool only;			/* nothing is printed: neither --view nor --metric was given */
 	int fd;				/* the socket of .listen, set by the caller of isolate(); -1: none */
 	int notify_fd;			/* likewise, of systemd; -1: none */

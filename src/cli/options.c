@@ -754,7 +754,8 @@ static bool check_send(struct command_line *c, GError **error)
 			    "--metrics-file needs a FILE, which is replaced: it is not standard output");
 	if (!check_graphite(c, error) || !check_forward(c, error))
 		return false;
-	send->only = (text || w->graphite || w->forward) && !w->view && !w->metric;
+	send->any = text || w->graphite || w->forward;
+	send->only = send->any && !w->view && !w->metric;
 	if (text || w->graphite)
 		send->metrics = send_metrics_parse(w->metrics || text ? w->metrics : GRAPHITE_DEFAULT_METRICS, &why);
 	if (why)

@@ -222,7 +222,7 @@ static void print_closed(struct batch *b, int64_t from_ns, int64_t to_ns, bool i
 		n--;
 	if (b->alerts && b->read->live)
 		alerts_update(b->alerts, tl, n);
-	if (b->read->live)
+	if (b->sending && b->read->live)
 		sending_update(b->sending, tl, n, is_end);
 	for (size_t i = timeline_find(tl, since); i < n; i++) {
 		const struct second *s = timeline_second(tl, i);
@@ -543,6 +543,8 @@ static void on_evicting(void *data, const uint64_t *trace_ids, size_t n)
 	struct batch *b = data;
 	if (b->pieces.view)
 		batch_pieces_evicting(&b->pieces, trace_ids, n);
+	if (!b->sending)
+		return;
 	sending_evicting(b->sending, b->r.tl, trace_ids, n);
 	size_t seconds = timeline_n_seconds(b->r.tl);
 	if (b->read->live && seconds)
@@ -591,7 +593,7 @@ static int begin(struct batch *b)
 		code = reading_start(&b->r, b->read, &purpose);
 	if (b->alerts && b->read->live)
 		alerts_on_alert(b->alerts, report_alert, b);
-	if (code == EXIT_FINE && (b->o->send.metrics || b->o->send.forward.path) &&
+	if (code == EXIT_FINE && b->o->send.any &&
 	    !sending_start(&b->o->send, b->read->live, &b->sending))
 		code = EXIT_FAILED;
 	if (code != EXIT_FINE)

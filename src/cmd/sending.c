@@ -40,8 +40,7 @@ struct sending {
 bool sending_open(struct send_options *o)
 {
 	g_autoptr(GError) error = NULL;
-	if (o->listen || o->metrics || o->forward.path)
-		o->notify_fd = notify_open();
+	o->notify_fd = notify_open();
 	if (!o->listen)
 		return true;
 	o->fd = listener_open(o->listen, &o->url, &error);
@@ -65,9 +64,6 @@ static void start_forward(struct sending *s)
 bool sending_start(const struct send_options *o, bool live, struct sending **ret)
 {
 	g_autoptr(GError) error = NULL;
-	*ret = NULL;
-	if (!o->metrics && !o->forward.path)
-		return true;
 	struct sending *s = *ret = g_new0(struct sending, 1);
 	*s = (struct sending){ .o = o, .live = live, .from_ns = INT64_MIN, .to_ns = INT64_MAX };
 	if (o->graphite.host) {
@@ -105,8 +101,6 @@ void sending_free(struct sending *s)
 
 void sending_limit(struct sending *s, int64_t from_ns, int64_t to_ns)
 {
-	if (!s)
-		return;
 	s->from_ns = from_ns;
 	s->to_ns = to_ns;
 }
@@ -210,7 +204,7 @@ static void update_forward(struct sending *s, const struct timeline *tl, size_t 
 
 void sending_evicting(struct sending *s, const struct timeline *tl, const uint64_t *trace_ids, size_t n)
 {
-	if (s && s->forward)
+	if (s->forward)
 		note_forwarded(s, forward_evicting(s->forward, tl, trace_ids, n, s->from_ns, s->to_ns));
 }
 
@@ -265,21 +259,19 @@ static void finish_forward(struct sending *s)
 
 int sending_finish(struct sending *s)
 {
-	if (s)
-		notify_stopping(s->o->notify_fd);
-	if (s && s->graphite)
+	notify_stopping(s->o->notify_fd);
+	if (s->graphite)
 		finish_graphite(s);
-	if (s && s->forward)
+	if (s->forward)
 		finish_forward(s);
-	if (s && s->totals && !s->reported_evicted)
+	if (s->totals && !s->reported_evicted)
 		report_evicted(s, s->server ? "--listen" : "--metrics-file", totals_left_out(s->totals));
-	if (s)
-		s->reported_evicted = true;
-	if (s && s->totals && s->o->metrics_file && s->o->forward.path)
+	s->reported_evicted = true;
+	if (s->totals && s->o->metrics_file && s->o->forward.path)
 		write_file(s);
-	if (s && s->failed)
+	if (s->failed)
 		return EXIT_FAILED;
-	return s && s->incomplete ? EXIT_INCOMPLETE : EXIT_FINE;
+	return s->incomplete ? EXIT_INCOMPLETE : EXIT_FINE;
 }
 
 static void tell_status(struct sending *s, const struct timeline *tl, size_t end, bool ended)
@@ -296,8 +288,6 @@ static void tell_status(struct sending *s, const struct timeline *tl, size_t end
 
 void sending_update(struct sending *s, const struct timeline *tl, size_t end, bool ended)
 {
-	if (!s)
-		return;
 	if (s->graphite)
 		update_graphite(s, tl, end, ended);
 	if (s->forward)
@@ -313,7 +303,7 @@ void sending_update(struct sending *s, const struct timeline *tl, size_t end, bo
 
 void sending_wait(struct sending *s)
 {
-	while (s && s->server && !reading_caught()) {
+	while (s->server && !reading_caught()) {
 		poll(NULL, 0, WAIT_MS);
 		notify_status(s->o->notify_fd, INT64_MIN, NULL);
 	}

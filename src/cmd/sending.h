@@ -8,12 +8,12 @@
 
 struct sending;
 
-/* Opens the socket of --listen, before isolate(). False: that failed, which was printed. */
+/* If something is sent: opens the sockets of --listen and systemd, before isolate(). False: that failed, which was
+ * printed. */
 bool sending_open(struct send_options *o);
-/* *ret NULL: nothing is sent; then the functions below do nothing. False: it failed, which was printed. `o`: borrowed.
- * Owns the socket from here on. */
+/* Likewise. False: it failed, which was printed. `o`: borrowed. Owns the socket from here on. */
 bool sending_start(const struct send_options *o, bool live, struct sending **ret);
-void sending_free(struct sending *s);
+void sending_free(struct sending *s);		/* NULL is fine */
 /* Of the seconds, only those that begin in [from_ns, to_ns) are sent; of the traces, those that end there. */
 void sending_limit(struct sending *s, int64_t from_ns, int64_t to_ns);
 /* Sends those of the first `end` seconds that were not sent yet, as totals_update() does. `ended`: all was read; of a
