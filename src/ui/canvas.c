@@ -247,6 +247,8 @@ struct look cell_look(const struct cell *cell, enum scheme scheme, const struct 
 	struct look look = { s, cell->ch };
 
 	look.style.attr = (uint8_t)theme_attrs(&s, cell->attr);
+	if (cell->attr & STYLE_SELECTED)
+		look.style.bg = theme_style(scheme, ROLE_SELECTED).bg;
 	if (!solid || !(s.fg >= 0 && s.fg & COLOR_RGB) || (look.style.attr & STYLE_REVERSE))
 		return look;
 	if (is_area(cell->ch)) {

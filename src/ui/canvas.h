@@ -31,7 +31,7 @@ struct cell {
 
 /* How a cell looks in a scheme. */
 struct look {
-	struct style style;	/* .attr without STYLE_FILL and STYLE_SOLID */
+	struct style style;	/* .attr without those that only cells have */
 	const char *ch;		/* what is painted */
 };
 

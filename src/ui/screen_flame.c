@@ -141,6 +141,8 @@ static void draw_line(const struct flame_picture *d, const struct flame_row *r, 
 	unsigned named = *letter == ' ' ? cols : *text ? MIN(edge + text_width(text) + 1, cols) : edge;
 
 	canvas_fill(c, y, x, cols, role, letter);
+	if (role == ROLE_PART + PART_UNKNOWN)		/* its letter once: many '?' would look like a broken name */
+		canvas_fill(c, y, x + named + 1, cols - MIN(named + 1, cols), role, " ");
 	canvas_fill(c, y, x, named, role, " ");
 	if (edge)
 		canvas_put(c, y, x, 1, role, selected ? d->app->glyphs->cursor : d->app->glyphs->edge);

@@ -294,10 +294,10 @@ static void mark_provisional(struct canvas *c, unsigned y, unsigned x, unsigned 
 		canvas_put(c, y, at, 1, ROLE_PROVISIONAL, style->glyphs->provisional);
 }
 
-/* Most threads are blocked most of the time, which is no load. */
-static bool is_load(const struct column *col)
+/* Most threads are blocked most of the time, or wait for work (row.last), which is no load. */
+static bool is_load(const struct column *col, const struct row *row)
 {
-	return !g_str_has_prefix(col->id, "blocked_");
+	return !row->last && !g_str_has_prefix(col->id, "blocked_");
 }
 
 /* Shares of a quarter and more are coloured by heat. */
@@ -307,7 +307,7 @@ static enum role role_of(const struct column *col, const struct row *row, struct
 		return ROLE_DIM;
 	if (row->open)
 		return ROLE_OPEN;
-	if (v.kind != VALUE_RATIO || is_factor(col) || !is_load(col) || v.d < 0.25)
+	if (v.kind != VALUE_RATIO || is_factor(col) || !is_load(col, row) || v.d < 0.25)
 		return ROLE_TEXT;
 	return ROLE_HEAT + MIN((enum role)(v.d * HEAT_LEVELS), HEAT_LEVELS - 1);
 }
@@ -414,9 +414,12 @@ static void draw_row(struct canvas *c, unsigned y, struct box box, const struct 
 		/* Where the selection is in reverse, blocks would be, too. */
 		for (unsigned i = 0; i < l->n; i++)
 			if (v->columns[l->col[i].column].drawing == DRAW_PARTS ||
-			    v->columns[l->col[i].column].drawing == DRAW_SPARK)
+			    v->columns[l->col[i].column].drawing == DRAW_SPARK) {
 				draw_cell(c, y, box.x + l->col[i].x, l->col[i].width,
 					  &v->columns[l->col[i].column], row, rows, style);
+				if (v->columns[l->col[i].column].drawing == DRAW_SPARK)
+					canvas_add_attr(c, y, box.x + l->col[i].x, l->col[i].width, STYLE_SELECTED);
+			}
 	}
 	if (style->tags && keyset_has(style->tags, row)) {
 		canvas_put(c, y, box.x, 1, selected ? ROLE_SELECTED : ROLE_MARKED,

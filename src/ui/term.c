@@ -122,9 +122,9 @@ char *term_stderr(void)
 	return n ? text_visible_len(buf, (size_t)n) : NULL;
 }
 
-static int pair_of(enum role role)
+static short pair_of(enum role role, bool selected)
 {
-	return 1 + (int)role;
+	return (short)(1 + (int)role + (selected && COLOR_PAIRS > 2 * ROLE_N ? ROLE_N : 0));
 }
 
 /* Terminals that have few colours, do not answer, and print what they do not know. */
@@ -182,9 +182,10 @@ enum theme term_set_theme(enum theme theme)
 		if (p && p->has_own[r])
 			term.style[r] = theme_own_style(term.scheme, r, &p->own[r]);
 		if (term.scheme != SCHEME_MONO && !term.painter)
-			init_pair((short)pair_of(r), (short)term.style[r].fg,
-				  (short)term.style[r].bg);
+			init_pair(pair_of(r, false), (short)term.style[r].fg, (short)term.style[r].bg);
 	}
+	for (int r = 0; COLOR_PAIRS > 2 * ROLE_N && r < ROLE_N && !term.painter; r++)
+		init_pair(pair_of(r, true), (short)term.style[r].fg, (short)term.style[ROLE_SELECTED].bg);
 	term_redraw();
 	return theme_of_scheme(term.scheme);
 }
@@ -391,7 +392,7 @@ static void paint_unknown(unsigned y, unsigned x, const struct cell *cell, attr_
 static void paint_cell(unsigned y, unsigned x, const struct cell *cell)
 {
 	const struct style *s = &term.style[cell->role];
-	short pair = term.scheme == SCHEME_MONO ? 0 : (short)pair_of(cell->role);
+	short pair = term.scheme == SCHEME_MONO ? 0 : pair_of(cell->role, cell->attr & STYLE_SELECTED);
 	wchar_t text[CCHARW_MAX + 1];
 	const char *p = cell->ch;
 	unsigned n = 0;

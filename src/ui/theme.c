@@ -250,7 +250,7 @@ unsigned theme_attrs(const struct style *s, unsigned extra)
 
 	if ((extra & STYLE_FILL) && s->fg >= 0)
 		attr ^= STYLE_REVERSE;		/* a cell that stands out of a bar has STYLE_REVERSE, too */
-	return attr & ~(STYLE_FILL | STYLE_SOLID);
+	return attr & ~(STYLE_FILL | STYLE_SOLID | STYLE_SELECTED);
 }
 
 enum role theme_letter_role(char letter)

@@ -29,6 +29,7 @@ enum role {
 #define STYLE_UNDERLINE 8u
 #define STYLE_FILL 16u		/* of cells: inverts STYLE_REVERSE if the role has a colour: letters become a bar */
 #define STYLE_SOLID 32u		/* of cells with a shade: an area, see struct cell */
+#define STYLE_SELECTED 64u	/* of cells: on the background of ROLE_SELECTED, if the scheme has one */
 
 #define COLOR_RGB (1 << 24)	/* a colour that is no number of the terminal: COLOR_RGB | 0xRRGGBB */
 #define COLORS_RGB (1 << 24)	/* the number of colours of a terminal with 24-bit colours */
@@ -63,7 +64,7 @@ struct style theme_style(enum scheme scheme, enum role role);
 struct style theme_shaded(enum scheme scheme, enum role role, const struct style *s, unsigned shade, bool solid);
 unsigned theme_shade(double share);	/* the shade of 0 to 1 */
 enum role theme_letter_role(char letter);	/* of a part's letter; ROLE_AXIS: no part has it */
-/* The attributes of a cell with this style and `extra` ones, without STYLE_FILL and STYLE_SOLID. */
+/* The attributes of a cell with this style and `extra` ones, without those that only cells have. */
 unsigned theme_attrs(const struct style *s, unsigned extra);
 const char *theme_role_id(enum role role);		/* "title", "disk", "heat3" */
 int theme_role_find(const char *id);			/* -1: no such role */

@@ -92,7 +92,8 @@ struct row {
 	bool open;		/* not ended yet */
 	bool expandable;	/* in trees: has children (shown or hidden) */
 	bool ended;		/* ended in the range or before it */
-	uint8_t last;		/* listed after all rows that have less, whichever column they are sorted by */
+	uint8_t last;		/* listed after all rows that have less, whichever column they are sorted by: what waits
+				 * for work, or may (waited_rank()) */
 	uint8_t state;		/* enum row_state */
 	char part;			/* letter of the part whose hue a column with DRAW_CALL has; 0: none */
 	unsigned missing;		/* enum missing_events: events missing from its host, beside rows->missing */

@@ -87,6 +87,25 @@ static void test_hostile(void)
 	canvas_free(c);
 }
 
+/* A sparkline in the selected row is in its own colour, on the background of the selection. */
+static void test_selected(void)
+{
+	struct canvas *c = canvas_new(1, 2);
+
+	canvas_put(c, 0, 0, 2, ROLE_SPARK, "▁▁");
+	canvas_add_attr(c, 0, 0, 1, STYLE_SELECTED);
+	for (enum scheme scheme = 0; scheme < SCHEME_N; scheme++) {
+		struct style spark = theme_style(scheme, ROLE_SPARK);
+		struct look look = cell_look(canvas_cell(c, 0, 0), scheme, &spark);
+
+		g_assert_cmpint(look.style.fg, ==, spark.fg);
+		g_assert_cmpint(look.style.bg, ==, theme_style(scheme, ROLE_SELECTED).bg);
+		g_assert_cmpint(look.style.attr, ==, spark.attr);
+		g_assert_cmpint(cell_look(canvas_cell(c, 0, 1), scheme, &spark).style.bg, ==, -1);
+	}
+	canvas_free(c);
+}
+
 static void test_resize(void)
 {
 	struct canvas *c = canvas_new(2, 2);
@@ -152,6 +171,7 @@ int main(int argc, char **argv)
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/canvas/text", test_text);
 	g_test_add_func("/canvas/wide", test_wide);
+	g_test_add_func("/canvas/selected", test_selected);
 	g_test_add_func("/canvas/hostile", test_hostile);
 	g_test_add_func("/canvas/resize", test_resize);
 	g_test_add_func("/theme/schemes", test_schemes);

@@ -207,6 +207,22 @@ static void test_time(void)
 	fixture_stop(&f);
 }
 
+/* A time of which nothing is known is a bar with its letter once, as the legend has it. */
+static void test_unknown(void)
+{
+	struct fake *k = fake_new();
+	struct second *s = fake_second(k, 0);
+	fake_cell(s, fake_thread(k, 0, 100, 101, "worker"))->part[PART_USER] = FAKE_S;
+	fake_cell(s, fake_thread(k, 0, 200, 201, "a-long-name-of-a-thread"))->part[PART_UNKNOWN] = FAKE_S;
+	struct fixture f = { 0 };
+	fixture_start_on(&f, fake_done(k), false, "V");
+	app_resize(f.app, 20, 60);
+	app_draw(f.app);
+	g_assert_true(fixture_has(&f, "unknown") && fixture_has(&f, "? unknown"));
+	g_assert_true(fixture_has_not(&f, "??"));
+	fixture_stop(&f);
+}
+
 static void test_sizes(void)
 {
 	static const unsigned sizes[][2] = { { 15, 60 }, { 24, 80 }, { 45, 140 }, { 50, 200 }, { 16, 61 } };
@@ -231,6 +247,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/flame/threads", test_threads);
 	g_test_add_func("/flame/keys", test_keys);
 	g_test_add_func("/flame/time", test_time);
+	g_test_add_func("/flame/unknown", test_unknown);
 	g_test_add_func("/flame/sizes", test_sizes);
 	return g_test_run();
 }

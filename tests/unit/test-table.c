@@ -263,6 +263,10 @@ static void test_draw(void)
 			" two              2  54.7ms   2.8x 284.0\n"
 			"vev\\x1b[31m~      3       -   2.8x 284.0\n");
 	g_assert_cmpint(canvas_cell(c, 2, 2)->role, ==, ROLE_MATCH);
+	g_assert_cmpint(canvas_cell(c, 2, 37)->role, ==, ROLE_HEAT + HEAT_LEVELS - 1);
+	((struct row *)rows->rows->pdata[1])->last = 2;		/* a wait for work is no load */
+	table_draw(c, box, &t, &view, rows, &style);
+	g_assert_cmpint(canvas_cell(c, 2, 37)->role, ==, ROLE_TEXT);
 	g_assert_cmpint(canvas_cell(c, 1, 1)->role, ==, ROLE_SELECTED);
 	canvas_clear(c);
 	table_move(&t, rows, 3);
