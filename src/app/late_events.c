@@ -2,6 +2,7 @@
 /* Messages about late and lost events: see late_events.h. */
 #include "app/late_events.h"
 
+#include "base/each.h"
 #include "base/text.h"
 #include "base/timefmt.h"
 #include "views/repairs.h"
@@ -39,11 +40,9 @@ struct source_losses { uint32_t host, kernel; uint64_t events, packets; };
 
 static struct source_losses *losses_of(GArray *all, const struct loss_cell *cell)
 {
-	for (guint i = 0; i < all->len; i++) {
-		struct source_losses *l = &g_array_index(all, struct source_losses, i);
+	ARRAY_EACH(struct source_losses, l, all)
 		if (l->host == cell->host && l->kernel == cell->kernel)
 			return l;
-	}
 	const struct source_losses none = { .host = cell->host, .kernel = cell->kernel };
 	g_array_append_val(all, none);
 	return &g_array_index(all, struct source_losses, all->len - 1);

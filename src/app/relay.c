@@ -4,6 +4,7 @@
 
 #include "app/next_steps.h"
 
+#include "base/each.h"
 #include "base/text.h"
 #include "base/timefmt.h"
 #include "export/sessions.h"
@@ -47,8 +48,7 @@ static void pad(GString *line, const char *text, unsigned width)
 static GPtrArray *session_lines(GPtrArray *sessions, char **ret_title)
 {
 	unsigned target_width = 4, name_width = 7;
-	for (guint i = 0; i < sessions->len; i++) {
-		const struct live_session *s = g_ptr_array_index(sessions, i);
+	PTR_EACH(const struct live_session, s, sessions) {
 		g_autofree char *target = text_visible(s->target);
 		g_autofree char *name = text_visible(s->name);
 		target_width = MAX(target_width, text_width(target));
@@ -61,8 +61,7 @@ static GPtrArray *session_lines(GPtrArray *sessions, char **ret_title)
 	*ret_title = g_string_free(title, FALSE);
 
 	GPtrArray *lines = g_ptr_array_new_with_free_func(g_free);
-	for (guint i = 0; i < sessions->len; i++) {
-		const struct live_session *s = g_ptr_array_index(sessions, i);
+	PTR_EACH(const struct live_session, s, sessions) {
 		GString *line = g_string_new(NULL);
 		char timer[TIMEFMT_LEN];
 		pad(line, s->target, target_width);
@@ -257,8 +256,7 @@ static void clear_url(gpointer url)
 
 static bool has_url(const GArray *urls, const struct live_url *url)
 {
-	for (guint i = 0; i < urls->len; i++) {
-		const struct live_url *u = &g_array_index(urls, struct live_url, i);
+	ARRAY_EACH(const struct live_url, u, urls) {
 		if (u->port == url->port && u->family == url->family && !strcmp(u->host, url->host) &&
 		    !g_strcmp0(u->target, url->target) && !g_strcmp0(u->session, url->session))
 			return true;

@@ -4,8 +4,10 @@
 
 #include "base/deflate.h"
 #include "base/disk.h"
+#include "base/each.h"
 #include "base/limits.h"
 #include "base/reftext.h"
+#include "base/sort.h"
 #include "state/store/publication_code.h"
 
 #include <string.h>
@@ -234,10 +236,9 @@ const char *cache_writer_add(struct cache_writer *w, struct publication *p, GByt
 
 static int by_time(gconstpointer a, gconstpointer b)
 {
-	int64_t x = ((const struct stored_second *)a)->outline->begin_ns;
-	int64_t y = ((const struct stored_second *)b)->outline->begin_ns;
+	const struct stored_second *x = a, *y = b;
 
-	return (x > y) - (x < y);
+	return ORDER(x->outline->begin_ns, y->outline->begin_ns);
 }
 
 static void append_le(GByteArray *out, uint64_t v, guint n)
@@ -335,16 +336,12 @@ static bool is_whole(int fd, const struct second_place *place, uint32_t hash, ui
 
 static bool are_whole(int fd, const struct cache_table *t, uint64_t from, uint64_t to)
 {
-	for (guint i = 0; i < t->publications->len; i++) {
-		const struct record *r = &g_array_index(t->publications, struct record, i);
+	ARRAY_EACH(const struct record, r, t->publications)
 		if (!is_whole(fd, &r->place, r->hash, from, to))
 			return false;
-	}
-	for (guint i = 0; i < t->seconds->len; i++) {
-		const struct stored_second *x = &g_array_index(t->seconds, struct stored_second, i);
+	ARRAY_EACH(const struct stored_second, x, t->seconds)
 		if (!is_whole(fd, &x->outline->place, x->hash, from, to))
 			return false;
-	}
 	return t->publications->len > 0;
 }
 

@@ -6,6 +6,7 @@
 #include "trace/native/native.h"
 
 #include "base/files.h"
+#include "base/sort.h"
 
 #include <string.h>
 
@@ -60,8 +61,7 @@ char *map_chunk_before(const char *path)
 
 static int by_number(gconstpointer a, gconstpointer b)
 {
-	int64_t x = map_chunk_number(*(char *const *)a), y = map_chunk_number(*(char *const *)b);
-	return (x > y) - (x < y);
+	return ORDER(map_chunk_number(*(char *const *)a), map_chunk_number(*(char *const *)b));
 }
 
 GPtrArray *map_chunks_of(const char *path, GError **error)

@@ -5,6 +5,7 @@
 #include "run/map.h"
 #include "state/slice/slice_file.h"
 
+#include "base/each.h"
 #include "base/files.h"
 #include "base/limits.h"
 
@@ -151,8 +152,7 @@ static void look_for_files(struct slice_dir *d)
 {
 	g_autoptr(GPtrArray) files = list_files(d->path);
 
-	for (guint i = 0; i < files->len; i++) {
-		const char *path = g_ptr_array_index(files, i);
+	PTR_EACH(const char, path, files) {
 		struct stat st;
 		if (!files_stat(path, &st) || !S_ISREG(st.st_mode))
 			continue;

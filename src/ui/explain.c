@@ -3,6 +3,7 @@
 #include "ui/explain.h"
 
 
+#include "base/each.h"
 #include "base/text.h"
 
 #include <string.h>
@@ -54,9 +55,7 @@ static bool column_at(struct app *app, struct place *p, const struct canvas_hit 
 	if (pane == n)
 		return false;
 	*ret = place_pane(p, (enum pane)pane);
-	for (guint i = 0; i < hits->len; i++) {
-		const struct canvas_hit *h = &g_array_index(hits, struct canvas_hit, i);
-
+	ARRAY_EACH(const struct canvas_hit, h, hits) {
 		if (h->hit != HIT_HEADER || h->of != hit->of || x < h->x || x >= h->x + h->cols)
 			continue;
 		*ret_column = (unsigned)h->value;

@@ -2,6 +2,7 @@
 /* Places of the views heatmap and distribution: see metric_place.h. */
 #include "ui/metric_place.h"
 
+#include "base/each.h"
 #include "base/text.h"
 
 static void clear_condition(void *data)
@@ -76,8 +77,7 @@ static char *condition_text(const struct metric_condition *c, const char *field)
 static bool set_where(struct metric_place *m)
 {
 	g_autoptr(GString) where = g_string_new(NULL);
-	for (guint i = 0; i < m->conditions->len; i++) {
-		const struct metric_condition *c = &g_array_index(m->conditions, struct metric_condition, i);
+	ARRAY_EACH(const struct metric_condition, c, m->conditions) {
 		g_autofree char *text = condition_text(c, metric_field_words[c->field]);
 		g_string_append_printf(where, "%s%s", where->len ? " && " : "", text);
 	}
@@ -138,14 +138,12 @@ char *metric_place_log_filter(const struct metric_place *m)
 		{ METRIC_BY_service, "service" },
 	};
 	GString *text = g_string_new(NULL);
-	for (guint i = 0; i < m->conditions->len; i++) {
-		const struct metric_condition *c = &g_array_index(m->conditions, struct metric_condition, i);
+	ARRAY_EACH(const struct metric_condition, c, m->conditions)
 		for (size_t k = 0; k < G_N_ELEMENTS(columns); k++) {
 			g_autofree char *one = condition_text(c, columns[k].column);
 			if (columns[k].field == c->field)
 				g_string_append_printf(text, " && %s", one);
 		}
-	}
 	return g_string_free(text, false);
 }
 

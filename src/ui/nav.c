@@ -2,6 +2,7 @@
 /* The user's position: see nav.h. */
 #include "ui/nav.h"
 
+#include "base/each.h"
 #include "base/intmap.h"
 #include "base/timefmt.h"
 #include "views/causes.h"
@@ -309,9 +310,7 @@ void nav_restore(struct nav *nav, const GPtrArray *places, const struct nav_way 
 	g_assert(places->len > 0);
 	nav->way = *way;
 	leave_all(nav);
-	for (guint i = 0; i < places->len; i++) {
-		struct place *p = places->pdata[i];
-
+	PTR_EACH(struct place, p, places) {
 		g_ptr_array_add(nav->stack, place_ref(p));
 		g_ptr_array_remove(nav->left, p);
 	}

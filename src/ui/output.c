@@ -4,6 +4,7 @@
 
 #include "ui/svg.h"
 
+#include "base/each.h"
 #include "base/fail.h"
 #include "base/limits.h"
 #include "views/needs.h"
@@ -61,8 +62,7 @@ static char *tagged_text(const struct focus *f, unsigned *ret_n)
 
 	g_free(header);
 	*ret_n = 0;
-	for (guint i = 0; i < f->rows->rows->len; i++) {
-		const struct row *row = g_ptr_array_index(f->rows->rows, i);
+	PTR_EACH(const struct row, row, f->rows->rows) {
 		g_autofree char *line = NULL;
 
 		if (!keyset_has(&f->table->tags, row))
@@ -215,12 +215,9 @@ static GPtrArray *rows_to_save(const struct focus *f)
 	bool all = !table_n_tagged(f->table, f->rows);
 	GPtrArray *some = g_ptr_array_new();
 
-	for (guint i = 0; i < f->rows->rows->len; i++) {
-		struct row *row = g_ptr_array_index(f->rows->rows, i);
-
+	PTR_EACH(struct row, row, f->rows->rows)
 		if (all || keyset_has(&f->table->tags, row))
 			g_ptr_array_add(some, row);
-	}
 	return some;
 }
 

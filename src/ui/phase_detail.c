@@ -2,6 +2,7 @@
 /* Details of a phase: see phase_detail.h. */
 #include "ui/phase_detail.h"
 
+#include "base/each.h"
 #include "base/text.h"
 
 #include <string.h>
@@ -48,16 +49,13 @@ static void add_call(struct phase_detail *d, uint32_t name, uint64_t count, int6
 {
 	struct phase_call c = { name, count, total, max };
 
-	for (guint i = 0; i < d->calls->len; i++) {
-		struct phase_call *have = &g_array_index(d->calls, struct phase_call, i);
-
+	ARRAY_EACH(struct phase_call, have, d->calls)
 		if (have->name == name) {
 			have->count += count;
 			have->total_ns += total;
 			have->max_ns = MAX(have->max_ns, max);
 			return;
 		}
-	}
 	g_array_append_val(d->calls, c);
 }
 
@@ -67,15 +65,12 @@ static void add_waker(struct phase_detail *d, const struct span_wait *w)
 
 	if (w->waker == ID_NONE || w->part == PART_PREEMPTED)
 		return;
-	for (guint i = 0; i < d->wakers->len; i++) {
-		struct phase_waker *have = &g_array_index(d->wakers, struct phase_waker, i);
-
+	ARRAY_EACH(struct phase_waker, have, d->wakers)
 		if (have->thread == w->waker) {
 			have->count++;
 			have->total_ns += new.total_ns;
 			return;
 		}
-	}
 	g_array_append_val(d->wakers, new);
 }
 
@@ -154,8 +149,7 @@ static void gather(struct phase_detail *d, const struct rows *spans, const char 
 	g_autoptr(GPtrArray) list = g_ptr_array_new();
 	const struct timeline *tl = spans->tl;
 
-	for (guint i = 0; i < spans->rows->len; i++) {
-		const struct row *row = g_ptr_array_index(spans->rows, i);
+	PTR_EACH(const struct row, row, spans->rows) {
 		const struct span *s = find_span(tl, row);
 
 		if (!s || !span_has_duration(s) || !below_operation(tl, s, operation) ||

@@ -12,6 +12,7 @@
 #include "ui/screen.h"
 #include "ui/strip.h"
 
+#include "base/each.h"
 #include "base/sort.h"
 #include "base/text.h"
 #include "base/timefmt.h"
@@ -134,8 +135,7 @@ static bool picture_of(struct app *app, struct place *place, struct picture *p)
 	*p = (struct picture){ .grid = g, .low = G_MAXUINT, .n_columns = (unsigned)g->n_columns };
 	if (!rows->len)
 		return false;
-	for (guint i = 0; i < rows->len; i++) {
-		const struct heat_cell *c = rows->pdata[i];
+	PTR_EACH(const struct heat_cell, c, rows) {
 		p->low = MIN(p->low, c->level);
 		high = MAX(high, c->level);
 	}
@@ -145,10 +145,8 @@ static bool picture_of(struct app *app, struct place *place, struct picture *p)
 	p->lines = CLAMP(lines, p->n_levels, p->n_levels * ROW_TALLEST);
 	p->y = frame_body(app).y + ABOVE;
 	p->cells = g_new0(const struct heat_cell *, (gsize)p->n_columns * p->n_levels);
-	for (guint i = 0; i < rows->len; i++) {
-		const struct heat_cell *c = rows->pdata[i];
+	PTR_EACH(const struct heat_cell, c, rows)
 		p->cells[c->column * p->n_levels + c->level - p->low] = c;
-	}
 	p->column = column_of(g, app->nav.cursor_ns);
 	int64_t low_ns = place_metric(place)->low_ns;
 	unsigned row = low_ns < 0 ? 0 : latency_row(g->bits, low_ns);

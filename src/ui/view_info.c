@@ -7,6 +7,7 @@
 #include "ui/screen_overview.h"
 #include "ui/strip.h"
 
+#include "base/each.h"
 #include "base/text.h"
 #include "base/timefmt.h"
 #include "views/narrowing.h"
@@ -37,9 +38,7 @@ static void add_events(GPtrArray *lines, const struct app *app, const struct vie
 	for (guint i = 0; i < needs->len; i++)
 		width = MAX(width, text_width(((const struct need *)needs->pdata[i])->events));
 	add(lines, "Events it needs");
-	for (guint i = 0; i < needs->len; i++) {
-		const struct need *n = g_ptr_array_index(needs, i);
-
+	PTR_EACH(const struct need, n, needs) {
 		g_autofree char *events = text_pad(n->events, width);
 
 		add(lines, "  %s %s", events, n->there ? "in this trace" :

@@ -5,6 +5,7 @@
 #include "ui/lane_cells.h"
 #include "ui/progressive.h"
 
+#include "base/each.h"
 #include "base/text.h"
 #include "base/timefmt.h"
 
@@ -15,11 +16,8 @@ static unsigned count(const struct rows *rows, enum lane_kind kind)
 {
 	unsigned n = 0;
 
-	for (guint i = 0; i < rows->rows->len; i++) {
-		const struct lane_row *r = g_ptr_array_index(rows->rows, i);
-
+	PTR_EACH(const struct lane_row, r, rows->rows)
 		n += r->kind == kind && (kind == LANE_CPU || r->depth_max);
-	}
 	return n;
 }
 
@@ -56,9 +54,7 @@ static unsigned draw_rows(struct app *app, const struct rows *rows, const struct
 	left[LANE_DEVICE] = MIN(count(rows, LANE_DEVICE), DEVICES);
 	left[LANE_DEVICE] = MIN(left[LANE_DEVICE], box.rows - 1);
 	left[LANE_CPU] = MIN(count(rows, LANE_CPU), box.rows - left[LANE_DEVICE]);
-	for (guint i = 0; i < rows->rows->len; i++) {
-		const struct lane_row *r = g_ptr_array_index(rows->rows, i);
-
+	PTR_EACH(const struct lane_row, r, rows->rows) {
 		if (!left[r->kind] || (r->kind == LANE_DEVICE && !r->depth_max))
 			continue;
 		draw_lane(app, rows, r, axis, mark_ns, box.y + n++);

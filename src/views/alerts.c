@@ -2,6 +2,7 @@
 /* Thresholds held against seconds, and what came of it: see alerts.h. */
 #include "views/alerts.h"
 
+#include "base/each.h"
 #include "base/fail.h"
 #include "base/files.h"
 #include "base/limits.h"
@@ -366,8 +367,6 @@ static void report(struct judge *j, const struct second *s)
 /* A number or sum of values that the second does not have is 0. */
 static void judge_absent(struct judge *j, const struct second *s)
 {
-	GHashTableIter iter;
-	gpointer value;
 	const struct threshold *t = j->threshold;
 	if (!threshold_counts(t) || !metric_is_recorded(t->query.metric, j->tl))
 		return;
@@ -375,9 +374,8 @@ static void judge_absent(struct judge *j, const struct second *s)
 		watch(j, "", NULL);
 	else if (t->comparison <= THRESHOLD_GE)
 		note_judged(j, s, 0);		/* of every value that it does not have */
-	g_hash_table_iter_init(&iter, j->watched);
-	while (g_hash_table_iter_next(&iter, NULL, &value)) {
-		struct watched *w = value;
+	TABLE_EACH(each, j->watched) {
+		struct watched *w = each.value;
 		if (w->seen_ns == s->begin_ns)
 			continue;
 		judge_value(j, w, s, 0, NULL);
@@ -438,8 +436,7 @@ void alerts_update(struct alerts *a, const struct timeline *tl, size_t end)
 	if (first >= end)
 		return;
 	int64_t to_ns = timeline_outline(tl, end - 1)->end_ns;
-	for (guint i = 0; i < a->judges->len; i++) {
-		struct judge *j = a->judges->pdata[i];
+	PTR_EACH(struct judge, j, a->judges) {
 		j->tl = tl;
 		metric_each_second(tl, &j->threshold->query, first, end, visit, j);
 	}
@@ -469,11 +466,9 @@ const GPtrArray *alerts_thresholds(const struct alerts *a)
 
 static const struct judge *judge_of(const struct alerts *a, const struct threshold *t)
 {
-	for (guint i = 0; i < a->judges->len; i++) {
-		const struct judge *j = a->judges->pdata[i];
+	PTR_EACH(const struct judge, j, a->judges)
 		if (j->threshold == t)
 			return j;
-	}
 	return NULL;
 }
 
@@ -631,14 +626,10 @@ bool alerts_save_baseline(const struct alerts *a, const char *path, GError **err
 {
 	g_autoptr(GKeyFile) file = g_key_file_new();
 	bool any = false;
-	for (guint i = 0; i < a->judges->len; i++) {
-		const struct judge *j = a->judges->pdata[i];
+	PTR_EACH(const struct judge, j, a->judges) {
 		g_autofree char *group = baseline_word(j->threshold->subject);
-		GHashTableIter iter;
-		gpointer value;
-		g_hash_table_iter_init(&iter, j->watched);
-		while (g_hash_table_iter_next(&iter, NULL, &value)) {
-			const struct watched *w = value;
+		TABLE_EACH(each, j->watched) {
+			const struct watched *w = each.value;
 			g_autofree char *key = baseline_word(w->of);
 			double usual = learnt_usual(j->threshold, w);
 			if (usual > 0)

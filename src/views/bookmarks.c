@@ -2,6 +2,7 @@
 /* Bookmarks of a trace: see bookmarks.h. */
 #include "views/bookmarks.h"
 
+#include "base/each.h"
 #include "base/limits.h"
 #include "base/timefmt.h"
 #include "base/text.h"
@@ -186,12 +187,9 @@ char *bookmarks_text(const GPtrArray *bookmarks, int64_t from_ns, int64_t to_ns)
 {
 	GString *s = g_string_new(FORMAT_LINE "\n");
 
-	for (guint i = 0; i < bookmarks->len; i++) {
-		const struct bookmark *b = bookmarks->pdata[i];
-
+	PTR_EACH(const struct bookmark, b, bookmarks)
 		if (b->at_ns + b->step_ns > from_ns && b->at_ns < to_ns)
 			put_line(s, b);
-	}
 	return g_string_free(s, FALSE);
 }
 

@@ -2,6 +2,7 @@
 /* Offsets between clocks: see clocks.h. */
 #include "views/clocks.h"
 
+#include "base/each.h"
 #include "base/limits.h"
 
 #include <math.h>
@@ -48,8 +49,7 @@ static int compare_clocks(const void *va, const void *vb)
 static void add_clock(GArray *clocks, const struct host_info *h)
 {
 	struct clock new = { .host = name_of(h), .boot = boot_of(h), .offset_ns = TIME_UNKNOWN };
-	for (guint i = 0; i < clocks->len; i++) {
-		struct clock *have = &g_array_index(clocks, struct clock, i);
+	ARRAY_EACH(struct clock, have, clocks) {
 		if (strcmp(have->boot, new.boot) || (!*new.boot && strcmp(have->host, new.host)))
 			continue;
 		if (strcmp(new.host, have->host) < 0)
@@ -114,19 +114,16 @@ static GArray *find_endpoints(struct clocks *k, const struct timeline *tl)
 /* The only address of that service; NULL: none, or several. */
 static const struct endpoint *only_of(const GArray *endpoints, const char *service)
 {
-	for (guint i = 0; i < endpoints->len; i++) {
-		const struct endpoint *e = &g_array_index(endpoints, struct endpoint, i);
+	ARRAY_EACH(const struct endpoint, e, endpoints)
 		if (e->service == service && e->is_only)
 			return e;
-	}
 	return NULL;
 }
 
 /* Adds the clocks of endpoints. One without an address shares the clock of the only one of its service that has one. */
 static void add_endpoints(struct clocks *k, GArray *endpoints)
 {
-	for (guint i = 0; i < endpoints->len; i++) {
-		const struct endpoint *e = &g_array_index(endpoints, struct endpoint, i);
+	ARRAY_EACH(const struct endpoint, e, endpoints) {
 		if (!*e->ip && only_of(endpoints, e->service))
 			continue;
 		struct clock new = {
@@ -408,8 +405,7 @@ static void choose_reference(struct clocks *k)
 	}
 	for (guint i = 0; i < k->n_places; i++)
 		k->of_place[i] = k->of_place[i] == ID_NONE ? ID_NONE : moved[k->of_place[i]];
-	for (guint i = 0; i < k->links->len; i++) {
-		struct clock_link *l = &g_array_index(k->links, struct clock_link, i);
+	ARRAY_EACH(struct clock_link, l, k->links) {
 		l->a = moved[l->a];
 		l->b = moved[l->b];
 	}
@@ -442,8 +438,7 @@ static void spread(struct clocks *k)
 	for (;;) {
 		struct clock reached, nearest = { .error_ns = INT64_MAX };
 		uint32_t to, best = ID_NONE;
-		for (guint i = 0; i < k->links->len; i++) {
-			const struct clock_link *l = &g_array_index(k->links, struct clock_link, i);
+		ARRAY_EACH(const struct clock_link, l, k->links) {
 			if (!reach(k, l, done, &to, &reached) || reached.error_ns > nearest.error_ns ||
 			    (reached.error_ns == nearest.error_ns && to >= best))
 				continue;
@@ -511,11 +506,9 @@ void clocks_free(struct clocks *k)
 
 static const struct clock_link *find_link(const struct clocks *k, uint32_t a, uint32_t b)
 {
-	for (guint i = 0; i < k->links->len; i++) {
-		const struct clock_link *l = &g_array_index(k->links, struct clock_link, i);
+	ARRAY_EACH(const struct clock_link, l, k->links)
 		if ((l->a == a && l->b == b) || (l->a == b && l->b == a))
 			return l;
-	}
 	return NULL;
 }
 
@@ -621,8 +614,7 @@ char *clocks_sentence(const struct clocks *k)
 {
 	GString *text = g_string_new(NULL);
 	unsigned n = 0;			/* pairs of endpoints that differ by more than the error */
-	for (guint i = 0; i < k->links->len; i++) {
-		const struct clock_link *l = &g_array_index(k->links, struct clock_link, i);
+	ARRAY_EACH(const struct clock_link, l, k->links) {
 		bool endpoints = g_array_index(k->clocks, struct clock, l->a).is_endpoint ||
 				 g_array_index(k->clocks, struct clock, l->b).is_endpoint;
 		bool differs = ABS(l->offset_ns) > l->error_ns;

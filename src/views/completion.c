@@ -2,6 +2,7 @@
 /* Completes filters: see completion.h. */
 #include "views/completion.h"
 
+#include "base/each.h"
 #include "base/sort.h"
 #include "base/text.h"
 
@@ -181,11 +182,8 @@ struct completion completion_find(const struct view *v, const struct rows *rows,
 		add_columns(found, v, begin);
 
 	g_autoptr(GPtrArray) words = g_ptr_array_new();
-	GHashTableIter iter;
-	gpointer word;
-	g_hash_table_iter_init(&iter, found);
-	while (g_hash_table_iter_next(&iter, &word, NULL))
-		g_ptr_array_add(words, word);
+	TABLE_EACH(each, found)
+		g_ptr_array_add(words, each.key);
 	if (!words->len)
 		return ret;
 	g_ptr_array_sort(words, order_texts);

@@ -4,6 +4,7 @@
  */
 #include "views/extent.h"
 
+#include "base/each.h"
 #include "base/timefmt.h"
 #include "views/strip.h"
 #include "views/view.h"
@@ -216,8 +217,7 @@ size_t extent_strip_find(const struct extent_strip *s, int64_t at)
 /* Copies the values of seconds that were read. */
 static void add_read(struct extent_strip *s, const struct strip *read)
 {
-	for (guint i = 0; i < read->points->len; i++) {
-		const struct strip_point *r = &g_array_index(read->points, struct strip_point, i);
+	ARRAY_EACH(const struct strip_point, r, read->points) {
 		struct extent_point *p = &s->points[extent_strip_find(s, r->begin_ns)];
 		if (r->gap || p->cover != COVER_READ)
 			continue;

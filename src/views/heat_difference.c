@@ -2,6 +2,7 @@
 /* See heat_difference.h. */
 #include "views/heat_difference.h"
 
+#include "base/each.h"
 #include "views/common.h"
 #include "views/waited.h"
 
@@ -54,21 +55,18 @@ static double size_of(const struct heat_difference *d)
 /* The value that is more frequent inside, by the most; of equal ones the first by name. */
 static bool largest(const struct difference_counting *c, enum metric_field field, struct heat_difference *ret)
 {
-	GHashTableIter iter;
-	gpointer text, counts;
 	const char *best = NULL;
-	g_hash_table_iter_init(&iter, c->counts);
-	while (g_hash_table_iter_next(&iter, &text, &counts)) {
-		const struct counts *n = counts;
-		if (field == METRIC_BY_waited && g_str_equal(text, waited_word[WAITED_UNKNOWN]))
+	TABLE_EACH(each, c->counts) {
+		const struct counts *n = each.value;
+		if (field == METRIC_BY_waited && g_str_equal(each.key, waited_word[WAITED_UNKNOWN]))
 			continue;	/* tells nothing */
 		struct heat_difference d = {
 			.field = field, .inside = n->inside, .outside = n->outside, .all_inside = c->all.inside,
 			.all_outside = c->all.outside,
 		};
 		double by = best ? size_of(&d) - size_of(ret) : size_of(&d);
-		if (by > 0 || (best && by == 0 && g_strcmp0(text, best) < 0)) {
-			best = text;
+		if (by > 0 || (best && by == 0 && g_strcmp0(each.key, best) < 0)) {
+			best = each.key;
 			*ret = d;
 		}
 	}

@@ -4,6 +4,7 @@
  */
 #include "views/history.h"
 
+#include "base/sort.h"
 #include "views/usual.h"
 
 /* ---- medians of operations ---- */
@@ -90,9 +91,7 @@ static struct thread_index *thread_index_new(const struct timeline *tl)
 static int compare_spans(const void *va, const void *vb)
 {
 	const struct thread_span *a = va, *b = vb;
-	if (a->begin_ns != b->begin_ns)
-		return a->begin_ns < b->begin_ns ? -1 : 1;
-	return (a->end_ns < b->end_ns) - (a->end_ns > b->end_ns);
+	return ORDER(a->begin_ns, b->begin_ns) ?: ORDER(b->end_ns, a->end_ns);
 }
 
 /* The sorted spans of the thread's group. Valid for this version of the timeline. */
@@ -202,17 +201,13 @@ struct lock_waits {
 static int compare_locks(const void *va, const void *vb)
 {
 	const struct past_lock_wait *a = va, *b = vb;
-	if (a->process != b->process)
-		return a->process < b->process ? -1 : 1;
-	if (a->lock != b->lock)
-		return a->lock < b->lock ? -1 : 1;
-	return (a->begin_ns > b->begin_ns) - (a->begin_ns < b->begin_ns);
+	return ORDER(a->process, b->process) ?: ORDER(a->lock, b->lock) ?: ORDER(a->begin_ns, b->begin_ns);
 }
 
 static int compare_wakers(const void *va, const void *vb)
 {
 	const struct past_lock_wait *a = va, *b = vb;
-	return (a->waker > b->waker) - (a->waker < b->waker);
+	return ORDER(a->waker, b->waker);
 }
 
 static void lock_waits_free(struct lock_waits *l)

@@ -3,6 +3,7 @@
 #include "views/metric_private.h"
 
 #include "base/address.h"
+#include "base/each.h"
 #include "base/intmap.h"
 #include "base/limits.h"
 #include "base/timefmt.h"
@@ -724,18 +725,15 @@ static struct rows *build(const struct timeline *tl, const struct view_query *qu
 	add_range(&sums, &range, NULL);
 	double before = alone ? 0 : add_before(&sums, &range), of_all = 0;
 	GPtrArray *rows = sums.rows->rows;
-	for (guint i = 0; i < rows->len; i++) {
-		struct metric_row *r = rows->pdata[i];
+	PTR_EACH(struct metric_row, r, rows) {
 		finish_row(r, range.seconds, before);
 		of_all += alone ? (double)r->sum : ABS(difference(r));
 	}
 	for (guint i = 0; i < rows->len; i++)
 		((struct metric_row *)rows->pdata[i])->of_all = of_all;
 	common_finish(sums.rows, alone ? compare_sums : compare_differences);
-	for (guint i = 0; i < rows->len; i++) {
-		struct metric_row *r = rows->pdata[i];
+	PTR_EACH(struct metric_row, r, rows)
 		add_negative(&r->c.stat, &r->negative);
-	}
 	sums_clear(&sums);
 	return sums.rows;
 }
@@ -796,8 +794,7 @@ static void add_sorted(struct sums *sums, const struct second *s, const GPtrArra
 static void visit_second(struct sums *sums, const struct second *s, uint64_t left_out, metric_visit visit, void *data)
 {
 	const struct metric_value last = { .left_out = left_out };
-	for (guint i = 0; i < sums->used->len; i++) {
-		struct metric_row *r = sums->used->pdata[i];
+	PTR_EACH(struct metric_row, r, sums->used) {
 		struct metric_value v = {
 			.key = r->key, .by = r->by, .values = &r->c.latency, .slowest = r->slowest.span,
 			.sum = r->sum + (hist_count(&r->c.latency) ? hist_sum(&r->c.latency) : 0),
@@ -855,8 +852,7 @@ void metric_each_span(const struct timeline *tl, const struct metric_query *q, i
 	struct sums sums;
 	query.metric = q;
 	sums_init(&sums, tl, &query);
-	for (guint i = 0; i < spans->len; i++) {
-		const struct span *s = spans->pdata[i];
+	PTR_EACH(const struct span, s, spans) {
 		struct figure x = { .metric = q->metric, .rows = sums.rows, .until = to_ns, .span = s };
 		const struct metric_row *r = row_of(&sums, &x);
 		if (r)

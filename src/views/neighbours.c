@@ -2,6 +2,8 @@
 /* Noisy neighbours by process: see neighbours.h. */
 #include "views/neighbours.h"
 
+#include "base/each.h"
+#include "base/sort.h"
 #include "views/common.h"
 #include "views/history.h"
 
@@ -58,9 +60,7 @@ static void add_thread(GArray *rows, const struct timeline *tl, const struct spa
 static int longest_first(const void *va, const void *vb)
 {
 	const struct neighbour_row *a = va, *b = vb;
-	if (a->ns != b->ns)
-		return a->ns > b->ns ? -1 : 1;
-	return strcmp(a->label, b->label);
+	return ORDER(b->ns, a->ns) ?: strcmp(a->label, b->label);
 }
 
 static void add_rest(GArray *rows, int64_t ns, char *label)
@@ -79,8 +79,7 @@ static GArray *known_of(const struct timeline *tl, const struct span *s)
 	g_array_set_clear_func(rows, clear_row);
 	for (uint32_t i = 0; b && i < b->n; i++)
 		add_thread(rows, tl, s, &b->top[i]);
-	for (guint i = 0; i < rows->len; i++) {
-		struct neighbour_row *r = &g_array_index(rows, struct neighbour_row, i);
+	ARRAY_EACH(struct neighbour_row, r, rows) {
 		const char *name = process_name(tl, r->process, s->end_ns);
 		if (r->n_threads == 1 || !name)
 			continue;
@@ -95,8 +94,7 @@ GArray *neighbours_of(const struct timeline *tl, const struct span *s)
 {
 	const struct span_runqueue *b = s->runqueue;
 	GArray *rows = known_of(tl, s);
-	for (guint i = 0; i < rows->len; i++) {
-		struct neighbour_row *r = &g_array_index(rows, struct neighbour_row, i);
+	ARRAY_EACH(struct neighbour_row, r, rows) {
 		g_autofree char *label = r->label;
 		r->label = r->same_request ? g_strdup_printf("%s (same request)", label) : g_steal_pointer(&label);
 	}
@@ -112,8 +110,7 @@ GArray *neighbours_of(const struct timeline *tl, const struct span *s)
 static char *longest_of(const struct timeline *tl, const struct span *s, bool same_request, int64_t *ret_ns)
 {
 	g_autoptr(GArray) rows = known_of(tl, s);
-	for (guint i = 0; i < rows->len; i++) {
-		const struct neighbour_row *r = &g_array_index(rows, struct neighbour_row, i);
+	ARRAY_EACH(const struct neighbour_row, r, rows) {
 		if (r->same_request != same_request)
 			continue;
 		*ret_ns = r->ns;

@@ -2,6 +2,7 @@
 /* What stands out in a range without slow requests: see outliers.h. */
 #include "views/outliers.h"
 
+#include "base/sort.h"
 #include "base/timefmt.h"
 #include "views/waited.h"
 
@@ -85,9 +86,7 @@ static bool is_on_disk(const struct timeline *tl, const struct slow_call *call)
 static gint compare_calls(gconstpointer a, gconstpointer b)
 {
 	const struct slow_call *x = *(const struct slow_call *const *)a, *y = *(const struct slow_call *const *)b;
-	if (x->duration_ns != y->duration_ns)
-		return x->duration_ns > y->duration_ns ? -1 : 1;
-	return (x->begin_ns > y->begin_ns) - (x->begin_ns < y->begin_ns);
+	return ORDER(y->duration_ns, x->duration_ns) ?: ORDER(x->begin_ns, y->begin_ns);
 }
 
 /* Was a longer call of the same name and process examined before call i? */

@@ -2,6 +2,7 @@
 /* The critical path: see path.h. */
 #include "views/path.h"
 
+#include "base/each.h"
 #include "base/intmap.h"
 #include "base/limits.h"
 #include "views/common.h"
@@ -504,8 +505,7 @@ GArray *path_shares(const struct tree *t, int node)
 	struct path_walk w;
 	walk_init(&w, NULL, t);
 	walk_span(&w, node, s->begin_ns, s->end_ns);
-	for (guint i = 0; i < w.path->len; i++) {
-		const struct path_segment *p = &g_array_index(w.path, struct path_segment, i);
+	ARRAY_EACH(const struct path_segment, p, w.path) {
 		if (p->depth)
 			add_share(shares, p->via, waited_part(t->nodes[p->via].span, p->begin_ns),
 				  p->end_ns - p->begin_ns);
@@ -529,8 +529,7 @@ struct spent {			/* time of one thread in one part */
 static void spend(GArray *all, const struct path_segment *p, enum part part, int64_t ns)
 {
 	bool on_cpu = part < PATH_MODES || (p->on_cpu && p->part == part);
-	for (guint i = 0; i < all->len; i++) {
-		struct spent *x = &g_array_index(all, struct spent, i);
+	ARRAY_EACH(struct spent, x, all) {
 		if (x->first->thread != p->thread || x->on_cpu != on_cpu || x->part != part)
 			continue;
 		x->ns += ns;
@@ -556,17 +555,14 @@ static void spend_segment(GArray *all, const struct path_segment *p)
 static int64_t spent_by(const GArray *all, uint32_t thread)
 {
 	int64_t ns = 0;
-	for (guint i = 0; i < all->len; i++) {
-		const struct spent *x = &g_array_index(all, struct spent, i);
+	ARRAY_EACH(const struct spent, x, all)
 		ns += x->first->thread == thread ? x->ns : 0;
-	}
 	return ns;
 }
 
 static void find_second(const GArray *all, struct path_culprit *c)
 {
-	for (guint i = 0; i < all->len; i++) {
-		const struct spent *x = &g_array_index(all, struct spent, i);
+	ARRAY_EACH(const struct spent, x, all) {
 		bool first = x->on_cpu == c->on_cpu && x->part == c->part;
 		if (x->first->thread != c->thread || first || x->ns <= c->second_ns)
 			continue;
@@ -583,13 +579,10 @@ bool path_culprit(struct history *h, const struct tree *t, int node, int64_t fro
 	g_autoptr(GArray) all = g_array_new(FALSE, FALSE, sizeof(struct spent));
 	int64_t most = 0;
 	*ret = (struct path_culprit){ .thread = ID_NONE, .cpu_holder = ID_NONE };
-	for (guint i = 0; i < path->len; i++) {
-		const struct path_segment *p = &g_array_index(path, struct path_segment, i);
+	ARRAY_EACH(const struct path_segment, p, path)
 		if (p->thread != ID_NONE && p->thread != t->nodes[node].span->thread)
 			spend_segment(all, p);
-	}
-	for (guint i = 0; i < all->len; i++) {
-		const struct spent *x = &g_array_index(all, struct spent, i);
+	ARRAY_EACH(const struct spent, x, all) {
 		const struct path_segment *f = x->first;
 		int64_t by_it = spent_by(all, f->thread);
 		if (by_it < most || (by_it == most && (f->thread != ret->thread || x->ns <= ret->ns)))

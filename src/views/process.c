@@ -2,6 +2,7 @@
 /* The page of one process: see process.h. */
 #include "views/process.h"
 
+#include "base/each.h"
 #include "base/timefmt.h"
 #include "views/common.h"
 #include "views/processes.h"
@@ -125,11 +126,9 @@ static const struct row *busiest(struct rows *processes)
 {
 	const struct view *v = &view_processes;
 	rows_sort(processes, v, view_column(v, "cpu_ns"), true);
-	for (guint i = 0; i < processes->rows->len; i++) {
-		const struct row *row = processes->rows->pdata[i];
+	PTR_EACH(const struct row, row, processes->rows)
 		if (row->drill.pid >= 0)
 			return row;
-	}
 	return NULL;
 }
 

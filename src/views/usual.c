@@ -2,6 +2,8 @@
 /* Shares of time by phase and part, and the usual ones of operations: see usual.h. */
 #include "views/usual.h"
 
+#include "base/each.h"
+#include "base/sort.h"
 #include "views/history.h"
 #include "views/path.h"
 
@@ -128,8 +130,7 @@ void usuals_free(struct usuals *u)
 {
 	if (!u)
 		return;
-	for (guint i = 0; i < u->operations->len; i++) {
-		struct operation *op = &g_array_index(u->operations, struct operation, i);
+	ARRAY_EACH(struct operation, op, u->operations) {
 		struct shares *usual = &op->usual;
 		for (guint k = 0; usual->list && k < usual->list->len; k++) {
 			reftext_unref(g_array_index(usual->list, struct share, k).service);
@@ -211,7 +212,7 @@ static struct usuals *usuals_new(const struct history *h)
 static int by_trace(const void *va, const void *vb)
 {
 	const struct near *a = va, *b = vb;
-	return (a->trace_id > b->trace_id) - (a->trace_id < b->trace_id);
+	return ORDER(a->trace_id, b->trace_id);
 }
 
 static void add_request(struct shares *usual, const struct tree *t, int node)

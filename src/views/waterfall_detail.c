@@ -250,16 +250,14 @@ static int compare_longest(const void *va, const void *vb)
 	const struct span_wait *a = *(const struct span_wait *const *)va;
 	const struct span_wait *b = *(const struct span_wait *const *)vb;
 	int64_t da = a->end_ns - a->begin_ns, db = b->end_ns - b->begin_ns;
-	if (da != db)
-		return da > db ? -1 : 1;
-	return (a->begin_ns > b->begin_ns) - (a->begin_ns < b->begin_ns);
+	return ORDER(db, da) ?: ORDER(a->begin_ns, b->begin_ns);
 }
 
 static int compare_begin(const void *va, const void *vb)
 {
 	const struct span_wait *a = *(const struct span_wait *const *)va;
 	const struct span_wait *b = *(const struct span_wait *const *)vb;
-	return (a->begin_ns > b->begin_ns) - (a->begin_ns < b->begin_ns);
+	return ORDER(a->begin_ns, b->begin_ns);
 }
 
 /* The longest waits, three lines each, by time. */

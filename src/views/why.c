@@ -5,6 +5,7 @@
  */
 #include "views/why.h"
 
+#include "base/each.h"
 #include "base/timefmt.h"
 #include "views/common.h"
 #include "views/neighbours.h"
@@ -213,8 +214,7 @@ static void find_causes(struct history *h, const struct tree *t, int node, struc
 	int share = usual ? REST_SHARE : REST_SHARE_UNUSUAL;
 	struct shares s;
 	find_shares(&s, t, node);
-	for (guint i = 0; i < s.list->len; i++) {
-		const struct share *x = &g_array_index(s.list, struct share, i);
+	ARRAY_EACH(const struct share, x, s.list) {
 		int64_t excess = x->ns - (usual ? usual_ns(usual, x) : 0);
 		struct why_cause c = { .node = x->node, .part = x->part, .ns = x->ns,
 				       .excess_ns = MIN(excess, ret->excess_ns) };

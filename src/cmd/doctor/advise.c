@@ -4,6 +4,7 @@
 #include "cmd/doctor/doctor_private.h"
 
 #include "base/call_event.h"
+#include "base/each.h"
 #include "base/text.h"
 #include "state/publish/model.h"
 #include "views/registry.h"
@@ -15,14 +16,11 @@
 
 static int64_t count_syscalls(const struct doctor *doc)
 {
-	GHashTableIter iter;
-	gpointer name, count;
 	int64_t n = -1;
 
-	g_hash_table_iter_init(&iter, doc->counts);
-	while (g_hash_table_iter_next(&iter, &name, &count))
-		if (call_event_of(name, NULL) == CALL_EVENT_ENTRY)
-			n = MAX(n, 0) + (int64_t)*(uint64_t *)count;
+	TABLE_EACH(each, doc->counts)
+		if (call_event_of(each.key, NULL) == CALL_EVENT_ENTRY)
+			n = MAX(n, 0) + (int64_t)*(uint64_t *)each.value;
 	return n;
 }
 
@@ -44,8 +42,7 @@ static bool has_context(const struct doctor *doc, const char *need)
 {
 	const char *dot = strchr(need, '.');
 
-	for (guint i = 0; i < doc->d->channels->len; i++) {
-		const struct diag_channel *c = doc->d->channels->pdata[i];
+	PTR_EACH(const struct diag_channel, c, doc->d->channels) {
 		if (strncmp(c->domain, need, (size_t)(dot - need)) != 0 || !c->contexts)
 			continue;
 		g_auto(GStrv) words = g_strsplit(c->contexts, " ", -1);
@@ -173,8 +170,7 @@ static void repair_contexts(struct doctor *doc)
 	GPtrArray *commands = g_ptr_array_new_with_free_func(g_free);
 	uint64_t bytes = 0;
 
-	for (guint i = 0; i < doc->d->channels->len; i++) {
-		const struct diag_channel *c = doc->d->channels->pdata[i];
+	PTR_EACH(const struct diag_channel, c, doc->d->channels) {
 		g_autoptr(GString) types = g_string_new(NULL);
 		g_autofree char *where = doctor_where(doc, "ust", c);
 		if (strcmp(c->domain, "ust") != 0)
@@ -306,8 +302,7 @@ void doctor_advise(struct doctor *doc)
 	g_autoptr(GHashTable) done = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 	struct diagnosis *d = doc->d;
 
-	for (guint i = 0; i < d->channels->len; i++) {
-		const struct diag_channel *c = d->channels->pdata[i];
+	PTR_EACH(const struct diag_channel, c, d->channels) {
 		if (c->first_ns == TIME_UNKNOWN)
 			continue;
 		d->from_ns = d->from_ns == TIME_UNKNOWN ? c->first_ns : MIN(d->from_ns, c->first_ns);
@@ -322,8 +317,7 @@ void doctor_advise(struct doctor *doc)
 		repair_whole_kernel(doc);
 	if (!doctor_find_channel(doc, "ust"))
 		repair_whole_ust(doc);
-	for (guint i = 0; i < d->all_questions->len; i++) {
-		const struct question *q = d->all_questions->pdata[i];
+	PTR_EACH(const struct question, q, d->all_questions) {
 		/* For questions on request any one event is enough; each is also in the wants. */
 		for (size_t k = 0; q->needs[k] && !question_is_on_request(q); k++)
 			repair_missing(doc, q->needs[k], purpose(q->needs[k]), done);

@@ -3,6 +3,7 @@
  * doctor_private.h. */
 #include "cmd/doctor/doctor_private.h"
 
+#include "base/each.h"
 #include "base/timefmt.h"
 #include "state/kernel/thread_order.h"
 #include "views/repairs.h"
@@ -25,11 +26,9 @@ struct diag_repair *doctor_repair(struct doctor *doc, char *problem, GPtrArray *
 const struct diag_channel *doctor_find_channel(const struct doctor *doc, const char *domain)
 {
 	const struct diag_channel *found = NULL;
-	for (guint i = 0; i < doc->d->channels->len; i++) {
-		const struct diag_channel *c = doc->d->channels->pdata[i];
+	PTR_EACH(const struct diag_channel, c, doc->d->channels)
 		if (strcmp(c->domain, domain) == 0 && (!found || c->events > found->events))
 			found = c;
-	}
 	return found;
 }
 
@@ -177,8 +176,7 @@ static void report_damage(struct doctor *doc, const struct diag_channel *c)
 
 void doctor_repair_losses(struct doctor *doc)
 {
-	for (guint i = 0; i < doc->d->channels->len; i++) {
-		const struct diag_channel *c = doc->d->channels->pdata[i];
+	PTR_EACH(const struct diag_channel, c, doc->d->channels) {
 		if (c->damaged)
 			report_damage(doc, c);
 		if (c->lost_events || c->lost_packets || (c->losses && !c->damaged))
@@ -250,11 +248,9 @@ static void report_reordered(struct doctor *doc)
 void doctor_check_clocks(struct doctor *doc)
 {
 	report_reordered(doc);
-	for (guint i = 0; i < doc->d->channels->len; i++) {
-		const struct diag_channel *c = doc->d->channels->pdata[i];
+	PTR_EACH(const struct diag_channel, c, doc->d->channels)
 		if (c->back_ns)
 			report_back(doc, c);
-	}
 	for (guint i = 0; i < doc->clocks->len; i++) {
 		const struct doctor_clock *c = doc->clocks->pdata[i];
 		if (!c->host)

@@ -2,6 +2,7 @@
 /* Reads metadata and packet headers, and counts the events of the pass. See doctor_private.h. */
 #include "cmd/doctor/doctor_private.h"
 
+#include "base/each.h"
 #include "base/files.h"
 #include "base/limits.h"
 #include "base/timefmt.h"
@@ -22,8 +23,7 @@ static const char *doctor_domain(const char *domain)
 static struct diag_channel *doctor_channel(struct doctor *doc, const char *host, const char *domain,
 				    const char *session, const char *name)
 {
-	for (guint i = 0; i < doc->d->channels->len; i++) {
-		struct diag_channel *c = doc->d->channels->pdata[i];
+	PTR_EACH(struct diag_channel, c, doc->d->channels) {
 		if (g_strcmp0(c->host, host) == 0 && strcmp(c->domain, domain) == 0 &&
 		    g_strcmp0(c->session, session) == 0 && g_strcmp0(c->name, name) == 0)
 			return c;
@@ -154,21 +154,17 @@ static void know_counts(struct doctor_scan *s, const struct ctf_stream_class *sc
 
 static void know_classes(struct doctor_scan *s)
 {
-	for (guint i = 0; i < s->meta->streams->len; i++) {
-		const struct ctf_stream_class *sc = s->meta->streams->pdata[i];
-		for (guint k = 0; k < sc->events->len; k++) {
-			const struct ctf_event_class *ec = sc->events->pdata[k];
+	PTR_EACH(const struct ctf_stream_class, sc, s->meta->streams)
+		PTR_EACH(const struct ctf_event_class, ec, sc->events) {
 			doctor_know(s->doc, ec->name, 0);
 			check_fields(s, ec);
 			know_counts(s, sc, ec);
 		}
-	}
 }
 
 static void know_clocks(struct doctor_scan *s)
 {
-	for (guint i = 0; i < s->meta->clocks->len; i++) {
-		const struct ctf_clock *k = s->meta->clocks->pdata[i];
+	PTR_EACH(const struct ctf_clock, k, s->meta->clocks) {
 		struct doctor_clock *c = g_new0(struct doctor_clock, 1);
 		c->where = g_strdup(s->dir);
 		c->host = g_strdup(s->host);
@@ -235,15 +231,11 @@ static void know_begin(struct doctor_scan *s, const struct seen_stream *f, struc
 /* What was before is gone: nothing is lost by any counter. */
 static void check_begins(struct doctor *doc, GHashTable *begins)
 {
-	for (guint i = 0; i < doc->d->channels->len; i++) {
-		const struct diag_channel *c = doc->d->channels->pdata[i];
+	PTR_EACH(const struct diag_channel, c, doc->d->channels) {
 		unsigned late = 0, all = 0;
-		GHashTableIter iter;
-		gpointer value;
 
-		g_hash_table_iter_init(&iter, begins);
-		while (g_hash_table_iter_next(&iter, NULL, &value)) {
-			const struct begin *b = value;
+		TABLE_EACH(each, begins) {
+			const struct begin *b = each.value;
 			all += b->channel == c;
 			late += b->channel == c && b->first && b->first != UINT64_MAX;
 		}
@@ -276,15 +268,11 @@ static void know_channels(struct doctor_scan *s, const GArray *files)
 {
 	g_autoptr(GHashTable) several = g_hash_table_new(g_int64_hash, g_int64_equal);
 
-	for (guint i = 0; i < files->len; i++) {
-		struct seen_stream *f = &g_array_index(files, struct seen_stream, i);
+	ARRAY_EACH(struct seen_stream, f, files)
 		if (f->cpu != UINT32_MAX && !ends_in_cpu(f))
 			g_hash_table_add(several, &f->class);
-	}
-	for (guint i = 0; i < files->len; i++) {
-		const struct seen_stream *f = &g_array_index(files, struct seen_stream, i);
+	ARRAY_EACH(const struct seen_stream, f, files)
 		know_channel(s, f, g_hash_table_contains(several, &f->class));
-	}
 }
 
 static void scan_file(struct doctor_scan *s, const char *name, GArray *files)
@@ -497,12 +485,8 @@ void doctor_count_event(struct doctor *doc, const struct blk_tables *t, const st
 
 void doctor_counted(struct doctor *doc, const struct blk_tables *t)
 {
-	GHashTableIter iter;
-	gpointer value;
-
-	g_hash_table_iter_init(&iter, doc->heard);
-	while (g_hash_table_iter_next(&iter, NULL, &value)) {
-		const struct heard *h = value;
+	TABLE_EACH(each, doc->heard) {
+		const struct heard *h = each.value;
 		struct diag_channel *c = channel_of_stream(doc, t, blk_stream(t, (unsigned)(h->key >> 32)));
 		doctor_know(doc, blk_class(t, (uint32_t)h->key)->name, h->count);
 		c->events += h->count;

@@ -19,6 +19,7 @@
 #include "state/slice/slice.h"
 
 #include "base/call_event.h"
+#include "base/each.h"
 #include "base/fields.h"
 #include "base/timefmt.h"
 
@@ -847,8 +848,7 @@ GPtrArray *calllog_open_calls(struct calllog *j)
 void calllog_finish(struct calllog *j)
 {
 	g_autoptr(GPtrArray) open = calllog_open_calls(j);
-	for (guint i = 0; i < open->len; i++) {
-		struct calllog_line *l = open->pdata[i];
+	PTR_EACH(struct calllog_line, l, open) {
 		if (l->emitted) {		/* the entry is before the range, or was emitted as pending */
 			struct calllog_line *end = copy_line(l);
 			end->state = LINE_UNFINISHED;
@@ -880,8 +880,7 @@ GArray *calllog_open_fds(struct calllog *j, const char *host, int32_t pid)
 	if (process == ID_NONE || names_process_info(j->names, process)->exit_ns != TIME_UNKNOWN)
 		return all;
 	g_autoptr(GArray) open = names_open_files(j->names, process, j->s->seq);
-	for (guint i = 0; i < open->len; i++) {
-		const struct fd_open *o = &g_array_index(open, struct fd_open, i);
+	ARRAY_EACH(const struct fd_open, o, open) {
 		struct calllog_fd fd = { o->fd, file_name(j, o->file) };
 		g_array_append_val(all, fd);
 	}

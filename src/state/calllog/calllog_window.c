@@ -2,6 +2,8 @@
 /* Windows of the log: see calllog_window.h. */
 #include "state/calllog/calllog_window.h"
 
+#include "base/each.h"
+
 static void cpu_clear(void *p)
 {
 	GRefString *comm = ((struct calllog_cpu *)p)->comm;
@@ -95,11 +97,9 @@ void calllog_join_lines(GPtrArray *lines)
 {
 	find_entries(lines);
 	g_autoptr(GHashTable) entries = g_hash_table_new(hash_call, same_call);
-	for (guint i = 0; i < lines->len; i++) {
-		struct calllog_line *l = lines->pdata[i];
+	PTR_EACH(struct calllog_line, l, lines)
 		if (l->kind == CALLLOG_CALL && l->entry_ns == l->ts && l->state != LINE_NO_RETURN)
 			g_hash_table_add(entries, l);
-	}
 	for (guint i = 0; i < lines->len; i++) {
 		struct calllog_line *l = lines->pdata[i], *entry;
 		if (l->kind != CALLLOG_CALL || l->state != LINE_RESUMED ||

@@ -6,6 +6,7 @@
 #include "state/kernel/slice_state.h"
 
 #include "base/limits.h"
+#include "base/sort.h"
 #include "base/timefmt.h"
 
 #define MAX_CELLS_LIKE 65536u
@@ -143,11 +144,7 @@ struct built_file_cell *bin_file(struct slice *s, struct bin *b, const struct th
 static int slow_compare(gconstpointer pa, gconstpointer pb)
 {
 	const struct bin_slow *a = pa, *b = pb;
-	if (a->duration != b->duration)
-		return a->duration > b->duration ? -1 : 1;
-	if (a->begin != b->begin)
-		return a->begin < b->begin ? -1 : 1;
-	return (a->cpu > b->cpu) - (a->cpu < b->cpu);
+	return ORDER(b->duration, a->duration) ?: ORDER(a->begin, b->begin) ?: ORDER(a->cpu, b->cpu);
 }
 
 void bin_slow(struct bin *b, const struct bin_slow *c)

@@ -25,6 +25,7 @@
 #include "state/kernel/thread_order.h"
 
 #include "base/coder.h"
+#include "base/each.h"
 #include "base/limits.h"
 #include "base/sort.h"
 #include "base/timefmt.h"
@@ -210,15 +211,11 @@ static void charge_depth(struct slice *s, struct disk *d, int64_t to)
 
 void blocks_each_thread(const struct blocks *k, void (*each)(uint32_t thread, void *data), void *data)
 {
-	GHashTableIter it;
-	gpointer value;
-	g_hash_table_iter_init(&it, k->requests);
-	while (g_hash_table_iter_next(&it, NULL, &value))
-		each(((const struct block_request *)value)->thread, data);
+	TABLE_EACH(at, k->requests)
+		each(((const struct block_request *)at.value)->thread, data);
 	for (guint i = 0; i < k->busy.len; i++)
 		each(vec_at(&k->busy, struct block_busy, i)->thread, data);
-	for (guint i = 0; i < k->disks->len; i++) {
-		const struct disk *d = &g_array_index(k->disks, struct disk, i);
+	ARRAY_EACH(const struct disk, d, k->disks) {
 		each(d->flushes ? d->flush_thread : ID_NONE, data);
 		each(d->unended ? d->unended_thread : ID_NONE, data);
 	}
@@ -252,10 +249,8 @@ static void settle(struct slice *s, struct disk *d, int64_t to)
 void blocks_charge(struct slice *s, int64_t until)
 {
 	apply_early(s, until);
-	for (guint i = 0; i < s->blocks->disks->len; i++) {
-		struct disk *d = &g_array_index(s->blocks->disks, struct disk, i);
+	ARRAY_EACH(struct disk, d, s->blocks->disks)
 		settle(s, d, covered_until(s, d->host, until));
-	}
 }
 
 /* ---- requests ---- */
@@ -636,8 +631,6 @@ void blocks_each_busy(const struct slice *s, uint32_t host, int64_t from, int64_
 		      void (*each)(const struct block_busy *b, void *data), void *data)
 {
 	struct blocks *k = s->blocks;
-	GHashTableIter it;
-	gpointer value;
 	guint i = k->busy_hint = vec_first_after(&k->busy, sizeof(struct block_busy),
 						 offsetof(struct block_busy, end), from, k->busy_hint);
 	for (; i < k->busy.len; i++) {
@@ -647,15 +640,13 @@ void blocks_each_busy(const struct slice *s, uint32_t host, int64_t from, int64_
 		if (b->host == host && b->begin < to)
 			each(b, data);
 	}
-	for (guint n = 0; n < k->disks->len; n++) {
-		const struct disk *d = &g_array_index(k->disks, struct disk, n);
+	ARRAY_EACH(const struct disk, d, k->disks) {
 		struct block_busy b = flush_busy(d, INT64_MAX);
 		if (d->flushes && b.host == host && b.begin < to)
 			each(&b, data);
 	}
-	g_hash_table_iter_init(&it, k->requests);
-	while (g_hash_table_iter_next(&it, NULL, &value)) {
-		struct block_busy b = busy_of(value, INT64_MAX);
+	TABLE_EACH(at, k->requests) {
+		struct block_busy b = busy_of(at.value, INT64_MAX);
 		if (b.host == host && b.begin < to)
 			each(&b, data);
 	}
@@ -672,8 +663,7 @@ void blocks_forget(struct slice *s, int64_t before)
 
 void blocks_join(struct slice *a, struct slice *b, const uint32_t *host, const uint32_t *thread)
 {
-	for (guint i = 0; i < b->blocks->stored->len; i++) {
-		struct block_event *e = &g_array_index(b->blocks->stored, struct block_event, i);
+	ARRAY_EACH(struct block_event, e, b->blocks->stored) {
 		e->host = host[e->host];
 		if (e->thread != ID_NONE)
 			e->thread = thread[e->thread];
@@ -686,7 +676,7 @@ static gint by_time(gconstpointer a, gconstpointer b, gpointer data)
 {
 	const struct block_event *x = a, *y = b;
 	(void)data;
-	return (x->ts > y->ts) - (x->ts < y->ts);
+	return ORDER(x->ts, y->ts);
 }
 
 void blocks_sort(struct blocks *k)

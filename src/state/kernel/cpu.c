@@ -2,6 +2,7 @@
 /* Follows CPUs: the current task, the stack of interrupt handlers, running and idle time, losses; see cpu.h. */
 #include "state/kernel/cpu.h"
 
+#include "base/each.h"
 #include "state/kernel/charge.h"
 #include "state/kernel/counts.h"
 #include "state/kernel/coverage.h"
@@ -82,8 +83,7 @@ static struct rec drop_wakes(struct thread *t, const struct thread *anonymous)
 	uint32_t n_left = 0;
 	if (anonymous->head.len && first->type == REC_SINCE && first->state == 1)
 		return last;		/* it has run only since a loss */
-	for (uint32_t i = 0; i < t->head.len; i++) {
-		const struct rec *r = vec_at(&t->head, struct rec, i);
+	ARRAY_EACH(const struct rec, r, &t->head) {
 		if (r->type == REC_WAKE)
 			last = *r;
 		else

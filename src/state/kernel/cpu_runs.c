@@ -2,6 +2,7 @@
 /* Writes and searches the logs of the threads that ran on each CPU; see cpu_runs.h. */
 #include "state/kernel/cpu_runs.h"
 
+#include "base/each.h"
 #include "state/kernel/sched.h"
 #include "state/kernel/slice_state.h"
 
@@ -51,10 +52,8 @@ void runs_begin_join(struct slice *a)
 
 void runs_map(struct cpu *b, const uint32_t *thread)
 {
-	for (guint i = 0; i < b->runs.len; i++) {
-		struct run *r = vec_at(&b->runs, struct run, i);
+	ARRAY_EACH(struct run, r, &b->runs)
 		r->thread = r->thread == ID_NONE ? ID_NONE : thread[r->thread];
-	}
 }
 
 void runs_join(struct cpu *c, const struct cpu *b)
@@ -199,8 +198,7 @@ void runs_forget(struct slice *s, int64_t before)
 		vec_drop(&c->runs, run_at(c, before), sizeof(struct run));
 		c->run_hint = 0;
 	}
-	for (guint i = 0; i < s->threads->len; i++) {
-		struct thread *t = g_ptr_array_index(s->threads, i);
+	PTR_EACH(struct thread, t, s->threads) {
 		vec_drop(&t->sched.queued, t->forward == ID_NONE ? queued_at(t, before) : 0, sizeof(struct queued));
 		t->sched.queued_hint = 0;
 	}

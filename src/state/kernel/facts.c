@@ -55,7 +55,7 @@ struct fact *slice_fact(struct slice *s, enum fact_kind kind, uint32_t thread, i
 static int fact_order(gconstpointer a, gconstpointer b, gpointer data)
 {
 	const struct fact *x = a, *y = b;
-	return (x->seq > y->seq) - (x->seq < y->seq);
+	return ORDER(x->seq, y->seq);
 }
 
 void slice_sort_facts(struct slice *s, guint from, guint to)

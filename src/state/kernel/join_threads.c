@@ -2,6 +2,7 @@
 /* Merging two parts of one thread, left and right; see join_threads.h. */
 #include "state/kernel/join_threads.h"
 
+#include "base/each.h"
 #include "state/kernel/annot.h"
 #include "state/kernel/bin.h"
 #include "state/kernel/charge.h"
@@ -58,8 +59,7 @@ static void resolve_right(struct slice *s, struct thread *l, struct thread *r)
 		v = r->initial_end == INITIAL_OPEN ? is_lost : was_lost;
 	}
 	resolve(s, r, &v);
-	for (guint i = 0; i < r->waits.len; i++) {
-		struct wait *w = vec_at(&r->waits, struct wait, i);
+	ARRAY_EACH(struct wait, w, &r->waits) {
 		if (w->in_initial_call && l->st.call_state == CALL_IN) {
 			w->call = wait_call(&l->st.call);
 			w->in_restart = l->st.call.restart == RESTART_UNRESOLVED;
@@ -254,10 +254,8 @@ static void adopt(struct slice *s, struct thread *l, struct thread *r)
 static void append_queued(struct thread *l, struct thread *r)
 {
 	const struct vec *log = &r->sched.queued;
-	for (guint i = 0; i < log->len; i++) {
-		const struct queued *q = vec_at(log, struct queued, i);
+	ARRAY_EACH(const struct queued, q, log)
 		runs_queued(l, q->ts, q->cpu);
-	}
 	vec_free(&r->sched.queued);
 }
 

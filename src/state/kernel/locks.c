@@ -4,6 +4,7 @@
 
 #include "state/kernel/thread_logs.h"
 
+#include "base/each.h"
 #include "base/limits.h"
 
 #include <fcntl.h>
@@ -265,8 +266,7 @@ void lock_join(struct slice *s, struct thread *l, struct thread *r)
 
 void lock_move(struct slice *a, struct slice *b, const uint32_t *thread, const uint32_t *string, uint64_t seq_add)
 {
-	for (uint32_t i = 0; i < b->locks.waits.len; i++) {
-		struct lock_wait *w = vec_at(&b->locks.waits, struct lock_wait, i);
+	ARRAY_EACH(struct lock_wait, w, &b->locks.waits) {
 		w->thread = thread[w->thread];
 		w->waker = w->waker == ID_NONE ? ID_NONE : thread[w->waker];
 		w->wake_seq += seq_add;
@@ -274,8 +274,7 @@ void lock_move(struct slice *a, struct slice *b, const uint32_t *thread, const u
 		w->call.name = string[w->call.name];
 		w->call.seq += w->call.fd >= 0 ? seq_add : 0;
 	}
-	for (uint32_t i = 0; i < b->locks.releases.len; i++) {
-		struct lock_release *r = vec_at(&b->locks.releases, struct lock_release, i);
+	ARRAY_EACH(struct lock_release, r, &b->locks.releases) {
 		r->thread = thread[r->thread];
 		for (uint32_t k = 0; k < r->past.len; k++)
 			vec_at(&r->past, struct past_wait, k)->seq += seq_add;
@@ -290,8 +289,7 @@ void lock_move(struct slice *a, struct slice *b, const uint32_t *thread, const u
 
 static void resolve_list(struct vec *past, uint8_t pending, uint8_t cause, uint8_t part, const struct call *call)
 {
-	for (uint32_t i = 0; i < past->len; i++) {
-		struct past_wait *w = vec_at(past, struct past_wait, i);
+	ARRAY_EACH(struct past_wait, w, past) {
 		if (w->cause != pending)
 			continue;
 		w->cause = cause;
@@ -319,8 +317,7 @@ void lock_resolve_past(struct slice *s, struct thread *t, uint8_t pending, uint8
 
 void lock_resolve_restart(struct slice *s, struct thread *t, const struct call *c)
 {
-	for (uint32_t i = 0; i < s->locks.waits.len; i++) {
-		struct lock_wait *w = vec_at(&s->locks.waits, struct lock_wait, i);
+	ARRAY_EACH(struct lock_wait, w, &s->locks.waits) {
 		if (!w->in_restart || thread_follow(s, w->thread) != t->self)
 			continue;
 		w->in_restart = false;

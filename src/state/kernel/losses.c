@@ -3,6 +3,8 @@
 #include "state/kernel/losses.h"
 
 #include "base/coder.h"
+#include "base/each.h"
+#include "base/sort.h"
 
 
 struct window { int64_t begin, end; };
@@ -43,17 +45,8 @@ void losses_clear(struct losses *l)
 
 static int order(const struct loss *a, const struct loss *b)
 {
-	if (a->end != b->end)
-		return a->end < b->end ? -1 : 1;
-	if (a->begin != b->begin)
-		return a->begin < b->begin ? -1 : 1;
-	if (a->host != b->host)
-		return a->host < b->host ? -1 : 1;
-	if (a->stream_cpu != b->stream_cpu)
-		return a->stream_cpu < b->stream_cpu ? -1 : 1;
-	if (a->vpid != b->vpid)
-		return a->vpid < b->vpid ? -1 : 1;
-	return (int)a->kernel - (int)b->kernel;
+	return ORDER(a->end, b->end) ?: ORDER(a->begin, b->begin) ?: ORDER(a->host, b->host) ?:
+	       ORDER(a->stream_cpu, b->stream_cpu) ?: ORDER(a->vpid, b->vpid) ?: (int)a->kernel - (int)b->kernel;
 }
 
 /* Number of losses in the array that are ordered before x. */
@@ -297,8 +290,7 @@ void losses_forget(struct losses *l, int64_t before)
 	n = ordered_before(l->backs, &(struct loss){ .begin = INT64_MIN, .end = before });
 	if (n > LOSSES_RETAINED && n > l->backs->len / 2)
 		g_array_remove_range(l->backs, 0, n);
-	for (guint i = 0; i < l->covers->len; i++) {
-		struct loss_cover *c = &g_array_index(l->covers, struct loss_cover, i);
+	ARRAY_EACH(struct loss_cover, c, l->covers) {
 		guint old = c->windows ? first_ending(c, before, false) : 0;
 		if (old < 2 * LOSSES_RETAINED || old < c->windows->len / 2)
 			continue;
@@ -312,10 +304,8 @@ size_t losses_bytes(const struct losses *l)
 {
 	size_t n = l->counted->len * (sizeof(struct loss) + sizeof(int64_t)) +
 		   l->covers->len * sizeof(struct loss_cover) + l->backs->len * sizeof(struct loss);
-	for (guint i = 0; i < l->covers->len; i++) {
-		const struct loss_cover *c = &g_array_index(l->covers, struct loss_cover, i);
+	ARRAY_EACH(const struct loss_cover, c, l->covers)
 		n += c->windows ? c->windows->len * sizeof(struct window) : 0;
-	}
 	return n;
 }
 

@@ -2,6 +2,7 @@
 /* The less frequent steps of counting the scheduler, and merging; see sched.h. */
 #include "state/kernel/sched.h"
 
+#include "base/each.h"
 #include "state/kernel/cell_cache.h"
 
 void sched_seen(struct slice *s, struct thread *t, int64_t ts, uint16_t cpu, int16_t prio)
@@ -38,11 +39,9 @@ void sched_append(struct slice *s, struct thread *l, const struct thread *r)
 
 void sched_patch_waker(struct slice *s, uint64_t seq, uint32_t irq)
 {
-	for (guint i = 0; i < s->provisional_wakes->len; i++) {
-		struct provisional_wake *w = &g_array_index(s->provisional_wakes, struct provisional_wake, i);
+	ARRAY_EACH(struct provisional_wake, w, s->provisional_wakes)
 		if (w->seq == seq)
 			w->waker = irq;
-	}
 }
 
 static uint32_t map_waker(uint32_t waker, const struct cell_maps *maps)
@@ -64,9 +63,7 @@ void sched_map_wakes(struct slice *a, struct slice *b, const struct cell_maps *m
 void sched_wakes_known(struct slice *s)
 {
 	g_assert(s->from_start);
-	for (guint i = 0; i < s->provisional_wakes->len; i++) {
-		const struct provisional_wake *w = &g_array_index(s->provisional_wakes, struct provisional_wake, i);
+	ARRAY_EACH(const struct provisional_wake, w, s->provisional_wakes)
 		waker_add(bin_waker(s, bin_at(s, w->ts), w->thread, w->waker), w->latency);
-	}
 	g_array_set_size(s->provisional_wakes, 0);
 }

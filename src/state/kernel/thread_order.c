@@ -8,6 +8,7 @@
 #include "state/kernel/slice_state.h"
 #include "state/kernel/unknown_calls.h"
 
+#include "base/each.h"
 #include "base/limits.h"
 
 void order_count(struct slice *s, int64_t ts, int64_t ns)
@@ -201,8 +202,7 @@ bool thread_order_is_young(const struct thread *t, int64_t ts)
 	if (thread_is_known(t) || t->tid <= 0 || !t->head.len || (first->type != REC_RUN && first->type != REC_EXIT) ||
 	    covered_are_far(first->ts, ts, CLOCK_SKEW_NS))
 		return false;
-	for (guint i = 0; i < t->head.len; i++) {
-		const struct rec *r = vec_at(&t->head, struct rec, i);
+	ARRAY_EACH(const struct rec, r, &t->head) {
 		if (r->type == REC_OFF || (r->type == REC_ENTER && !returned))
 			return false;
 		returned |= r->type == REC_EXIT;

@@ -2,6 +2,7 @@
 /* A slice's threads by their ids, and the slots of those that ended; see threads.h. */
 #include "state/kernel/threads.h"
 
+#include "base/each.h"
 #include "state/kernel/annot.h"
 #include "state/kernel/bin.h"
 #include "state/kernel/block.h"
@@ -250,11 +251,8 @@ static void mark_kind(const struct slice *s, guint8 *used, const struct bin *b, 
 
 static void mark_bins(const struct slice *s, guint8 *used)
 {
-	GHashTableIter it;
-	gpointer value;
-	g_hash_table_iter_init(&it, s->bins);
-	while (g_hash_table_iter_next(&it, NULL, &value)) {
-		const struct bin *b = value;
+	TABLE_EACH(each, s->bins) {
+		const struct bin *b = each.value;
 		for (enum cell_kind k = 0; k < CELL_KIND_N; k++)
 			mark_kind(s, used, b, k);
 		BIN_EACH_SLOW(b, x)
@@ -268,11 +266,9 @@ static void mark_thread(const struct slice *s, guint8 *used, const struct thread
 	mark(s, used, t->st.waker);
 	for (uint32_t i = 0; i < t->waits.len; i++)
 		mark(s, used, vec_at(&t->waits, struct wait, i)->waker);
-	for (uint32_t i = 0; i < t->waiting.len; i++) {
-		const struct rec *r = vec_at(&t->waiting, struct rec, i);
+	ARRAY_EACH(const struct rec, r, &t->waiting)
 		if (r->type == REC_WAKE)
 			mark(s, used, r->id);
-	}
 }
 
 static void mark_cpu(const struct slice *s, guint8 *used, const struct cpu *c)
@@ -309,27 +305,22 @@ static void mark_all(const struct slice *s, guint8 *used)
 	}
 	for (uint32_t i = 0; i < s->locks.releases.len; i++)
 		mark(s, used, vec_at(&s->locks.releases, struct lock_release, i)->thread);
-	for (guint i = 0; i < s->facts->len; i++) {
-		const struct fact *f = &g_array_index(s->facts, struct fact, i);
+	ARRAY_EACH(const struct fact, f, s->facts) {
 		mark(s, used, f->thread);
 		mark(s, used, f->other);
 	}
 	for (guint i = 0; i < s->cpus->len; i++)
 		mark_cpu(s, used, cpu_at(s, i));
 	blocks_each_thread(s->blocks, mark_asker, &(struct marking){ s, used });
-	for (guint i = 0; i < s->threads->len; i++) {
-		const struct thread *t = g_ptr_array_index(s->threads, i);
+	PTR_EACH(const struct thread, t, s->threads)
 		if (t->st.run != RUN_DEAD)
 			mark_thread(s, used, t);
-	}
 }
 
 static void forward_at_once(struct slice *s)
 {
-	for (guint i = 0; i < s->threads->len; i++) {
-		struct thread *t = g_ptr_array_index(s->threads, i);
+	PTR_EACH(struct thread, t, s->threads)
 		t->forward = thread_follow(s, t->forward);
-	}
 }
 
 guint8 *thread_slots_mark_used(struct slice *s)
@@ -379,8 +370,7 @@ static bool is_over(const struct slice *s, const struct thread *t, int64_t befor
 /* Removes freed slots from lists of merged threads. */
 static void drop_aliases(struct slice *s)
 {
-	for (guint i = 0; i < s->threads->len; i++) {
-		struct thread *t = g_ptr_array_index(s->threads, i);
+	PTR_EACH(struct thread, t, s->threads) {
 		guint n_left = 0;
 		for (guint k = 0; t->aliases && k < t->aliases->len; k++) {
 			uint32_t id = g_array_index(t->aliases, uint32_t, k);

@@ -10,6 +10,7 @@
 #include "state/kernel/slice_state.h"
 #include "state/kernel/thread_logs.h"
 
+#include "base/each.h"
 #include "base/timefmt.h"
 
 static void resolve_cell(struct slice *s, struct bin *b, uint32_t id, const struct resolution *v)
@@ -94,8 +95,7 @@ static void resolve_state(struct slice *s, struct thread *t, const struct resolu
 		if (a->snap)
 			resolve_parts(a->snap->part, v);
 	}
-	for (guint i = 0; i < t->waits.len; i++) {
-		struct wait *w = vec_at(&t->waits, struct wait, i);
+	ARRAY_EACH(struct wait, w, &t->waits) {
 		if (w->in_restart && v->from == UNRESOLVED_RESTART)
 			continue_wait(w, v);
 		if (w->cause != pending)
@@ -133,11 +133,8 @@ void resolve(struct slice *s, struct thread *t, const struct resolution *v)
 	enum unresolved stays = v->cause == WAIT_PART ? unresolved_of(v->part) : UNRESOLVED_N;
 	if (*from != INT64_MAX) {
 		int64_t first = time_floor(*from, s->step) / s->step;
-		GHashTableIter it;
-		gpointer value;
-		g_hash_table_iter_init(&it, s->bins);
-		while (g_hash_table_iter_next(&it, NULL, &value)) {
-			struct bin *b = value;
+		TABLE_EACH(each, s->bins) {
+			struct bin *b = each.value;
 			if (b->index < first)
 				continue;
 			resolve_cell(s, b, t->self, v);

@@ -4,6 +4,7 @@
 
 #include "base/intmap.h"
 #include "base/limits.h"
+#include "base/sort.h"
 #include "state/store/timeline.h"
 
 struct fdtable {
@@ -233,7 +234,7 @@ uint32_t fdtable_file_while(const struct fdtable *t, int64_t fd, uint64_t seq, u
 static int by_number(gconstpointer a, gconstpointer b)
 {
 	const struct fd_open *x = a, *y = b;
-	return (x->fd > y->fd) - (x->fd < y->fd);
+	return ORDER(x->fd, y->fd);
 }
 
 /* Descriptors in [first, last] that are open just after seq, inherited ones included. */
@@ -395,12 +396,6 @@ void fdtable_note_forks(const GPtrArray *all)
 	}
 }
 
-static int seq_order(gconstpointer a, gconstpointer b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-	return (x > y) - (x < y);
-}
-
 /* Is one of the (sorted) instants in [from, to)? */
 static bool any_between(const GArray *instants, uint64_t from, uint64_t to)
 {
@@ -446,7 +441,7 @@ void fdtable_forget(GPtrArray *all, const GArray *needed, uint64_t seq)
 			continue;
 		}
 		if (t->forks)
-			g_array_sort(t->forks, seq_order);
+			g_array_sort(t->forks, order_u64);
 		for (guint k = 0; k < t->lists->len; k++)
 			forget_versions(g_ptr_array_index(t->lists, k), t->forks, needed, seq);
 		g_clear_pointer(&t->forks, g_array_unref);

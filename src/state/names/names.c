@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Applies facts to threads, processes, files and descriptor tables, and answers queries; see names.h. */
+#include "base/each.h"
+#include "base/sort.h"
 #include "state/kernel/contexts.h"
 #include "state/kernel/facts.h"
 #include "state/kernel/slice_state.h"
@@ -842,8 +844,7 @@ void names_update(struct names *n)
 	memset(n->lookups, 0, sizeof n->lookups);
 	adopt_anonymous(n);
 	slice_sort_facts(n->s, 0, n->s->facts->len);
-	for (guint i = 0; i < n->s->facts->len; i++) {
-		const struct fact *f = &g_array_index(n->s->facts, struct fact, i);
+	ARRAY_EACH(const struct fact, f, n->s->facts) {
 		n->generation += f->seq < n->updated_to;
 		apply(n, f);
 	}
@@ -953,12 +954,6 @@ uint32_t names_dev(const struct names *n, uint32_t host, uint32_t dev)
 
 /* ---- endless runs: dropping what is no longer needed ---- */
 
-static int seq_order(gconstpointer a, gconstpointer b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-	return (x > y) - (x < y);
-}
-
 #define LATE_AFTER_NS (60 * INT64_C(1000000000))	/* ns: facts may be late by this much */
 
 /* Clears descriptor tables of processes that ended if no copy of them and no event in `needed` refers to them. */
@@ -1030,7 +1025,7 @@ void names_forget(struct names *n, GArray *needed)
 
 	n->n_facts = 0;
 	memset(n->lookups, 0, sizeof n->lookups);
-	g_array_sort(needed, seq_order);
+	g_array_sort(needed, order_u64);
 	fdtable_note_forks(n->all_tables);
 	forget_ended_tables(n, needed);
 	fdtable_forget(n->all_tables, needed, seq);
