@@ -10,10 +10,8 @@
 
 /* The bytes of a column. */
 struct coder_column {
-	uint8_t *out;			/* writing: .len of .room bytes are used. Reading: those that were divided */
+	uint8_t *out;			/* writing: .len of .room bytes are used */
 	size_t len, room;
-	size_t n_long;			/* writing: values of more than one byte */
-	bool whole;			/* writing: it is not divided */
 	const uint8_t *at, *end;	/* reading */
 };
 
@@ -81,18 +79,9 @@ static void column_grow(struct coder_column *x, size_t n)
 	x->out = g_realloc(x->out, x->room);
 }
 
-void coder_whole(struct coder *c)
-{
-	struct coder_columns *all = c->columns;
-
-	if (all && all->set)
-		all->column[all->set * CODER_COLUMNS + MIN(all->next, CODER_COLUMNS - 1)].whole = true;
-}
-
 /* Raw bytes. */
 static void append(struct coder *c, const void *bytes, size_t n)
 {
-	coder_whole(c);
 	struct coder_column *x = next_column(c);
 
 	if (!x) {
@@ -149,7 +138,6 @@ static void put(struct coder *c, uint64_t v)
 		column_grow(x, VALUE_BYTES);
 	unsigned n = write_number(x->out + x->len, v);
 	x->len += n;
-	x->n_long += n > 1;
 	c->columns->bytes += n;
 }
 
@@ -449,106 +437,22 @@ void code_ids(struct coder *c, GArray **a, uint32_t n)
 
 /* ---- the bytes of columns ---- */
 
-/* Orders the bytes of a column so that all first bytes of values come first, then all second ones, and so on. Returns
- * how many values there are. */
-static uint64_t divide(struct coder_column *x)
-{
-	uint8_t *fresh = g_malloc(x->len), *to[VALUE_BYTES] = { fresh };
-	size_t n[VALUE_BYTES] = { 0 };
-
-	for (size_t i = 0, k = 0; i < x->len; i++) {
-		g_assert(k < VALUE_BYTES);
-		n[k]++;
-		k = x->out[i] & 0x80 ? k + 1 : 0;
-	}
-	for (unsigned k = 1; k < VALUE_BYTES; k++)
-		to[k] = to[k - 1] + n[k - 1];
-	for (size_t i = 0, k = 0; i < x->len; i++) {
-		*to[k]++ = x->out[i];
-		k = x->out[i] & 0x80 ? k + 1 : 0;
-	}
-	g_free(x->out);
-	x->out = fresh;
-	return n[0];
-}
-
-/* The bytes of the column as they were before divide(), or NULL. There are as many k-th bytes as bytes before them that
- * are not the last ones of their values. */
-static uint8_t *unite(const uint8_t *bytes, size_t len, uint64_t n_values)
-{
-	const uint8_t *at[VALUE_BYTES + 1] = { bytes }, *end = bytes + len;
-	size_t n = n_values;
-
-	if (n_values > len)
-		return NULL;
-	for (unsigned k = 0; k < VALUE_BYTES; k++) {
-		const uint8_t *part = at[k];
-		if (n > (size_t)(end - part))
-			return NULL;
-		at[k + 1] = part + n;
-		size_t longer = 0;
-		for (size_t i = 0; i < n; i++)
-			longer += part[i] >> 7;
-		n = longer;
-	}
-	if (n || at[VALUE_BYTES] != end)
-		return NULL;
-	uint8_t *all = g_malloc(len + 1), *to = all;
-	for (; n_values > 0; n_values--)
-		for (unsigned k = 0; k < VALUE_BYTES; k++) {
-			*to = *at[k]++;
-			if (!(*to++ & 0x80))
-				break;
-		}
-	return all;
-}
-
-struct column_head { uint64_t len, n_values; };		/* .n_values: of one that is divided; else 0 */
-
-static void write_head(struct coder *c, unsigned at, struct column_head *h)
-{
-	uint64_t number = 2 * (uint64_t)at + (h->n_values > 0);
-
-	code_u64(c, &number);
-	code_u64(c, &h->len);
-	if (number % 2)
-		code_u64(c, &h->n_values);
-}
-
-/* The heads of all columns. */
-static void read_heads(struct coder *c, struct column_head heads[CODER_SETS * CODER_COLUMNS])
+/* How many bytes each column has. */
+static void read_heads(struct coder *c, uint64_t len[CODER_SETS * CODER_COLUMNS])
 {
 	uint32_t n = code_len(c, 0, 2, 0);
 	uint64_t next = CODER_COLUMNS;		/* set 0 has no rows */
 
 	for (uint32_t i = 0; i < n && !c->fault; i++) {
-		uint64_t number = 0;
-		code_u64(c, &number);
-		uint64_t at = number / 2;
+		uint64_t at = 0;
+		code_u64(c, &at);
 		if (at < next || at >= CODER_SETS * CODER_COLUMNS) {
 			coder_refuse(c, "its columns are not in order");
 			break;
 		}
-		code_u64(c, &heads[at].len);
-		if (number % 2)
-			code_u64(c, &heads[at].n_values);
+		code_u64(c, &len[at]);
 		next = at + 1;
 	}
-}
-
-static void read_column(struct coder *c, struct coder_column *x, const struct column_head *h, const uint8_t *bytes)
-{
-	x->at = bytes;
-	x->end = bytes + h->len;
-	if (!h->n_values)
-		return;
-	x->out = unite(bytes, h->len, h->n_values);
-	x->at = x->out;
-	x->end = x->out + h->len;
-	if (x->out)
-		return;
-	x->at = x->end = bytes;
-	coder_refuse(c, "a column is not divided as it should be");
 }
 
 void coder_columns_begin(struct coder *c)
@@ -559,17 +463,16 @@ void coder_columns_begin(struct coder *c)
 		c->columns = all;
 		return;
 	}
-	struct column_head heads[CODER_SETS * CODER_COLUMNS] = { 0 };
-	read_heads(c, heads);
+	uint64_t len[CODER_SETS * CODER_COLUMNS] = { 0 };
+	read_heads(c, len);
 	const uint8_t *end = c->end;
-	for (unsigned i = G_N_ELEMENTS(heads); i-- > 0;) {
-		if (heads[i].len > (size_t)(end - c->at))
+	for (unsigned i = G_N_ELEMENTS(len); i-- > 0;) {
+		if (len[i] > (size_t)(end - c->at))
 			coder_refuse(c, CUT_OFF);
-		if (c->fault)
-			heads[i] = (struct column_head){ 0 };
-		end -= heads[i].len;
-		read_column(c, &all->column[i], &heads[i], end);
-		all->bytes += heads[i].len;
+		size_t n = c->fault ? 0 : len[i];
+		all->column[i].end = end;
+		all->column[i].at = end -= n;
+		all->bytes += n;
 	}
 	c->end = c->fault ? c->at : end;
 	c->columns = all;
@@ -588,10 +491,11 @@ static void write_columns(struct coder *c, struct coder_columns *all)
 		n += all->column[i].len > 0;
 	code_u32(c, &n);
 	for (unsigned i = 0; i < G_N_ELEMENTS(all->column); i++) {
-		struct coder_column *x = &all->column[i];
-		struct column_head h = { .len = x->len, .n_values = x->n_long && !x->whole ? divide(x) : 0 };
-		if (h.len)
-			write_head(c, i, &h);
+		uint64_t at = i, len = all->column[i].len;
+		if (!len)
+			continue;
+		code_u64(c, &at);
+		code_u64(c, &len);
 	}
 	g_byte_array_append(c->out, single->data, single->len);
 	for (unsigned i = 0; i < G_N_ELEMENTS(all->column); i++)

@@ -16,12 +16,9 @@
  * all second ones, and so on. The bytes are:
  *
  *     unsigned	number of columns that have bytes
- *     		of each, in order: unsigned 2 * (64 * set + column), 1 more if it is divided; unsigned number of its
- *     		bytes; if it is divided, unsigned number of its values
+ *     		of each, in order: unsigned 64 * set + column; unsigned number of its bytes
  *     		values that are in no row
  *     		the columns
- *
- * In a column that is divided, the first bytes of all values come first, then the second ones, and so on.
  */
 #ifndef BLK_BASE_CODER_H
 #define BLK_BASE_CODER_H
@@ -58,8 +55,6 @@ void coder_columns_end(struct coder *c);
 void coder_row(struct coder *c, unsigned set);
 /* The row leaves out its next value. */
 void coder_skip(struct coder *c);
-/* The column of the row's next value is not divided: for long values that come again, such as ids. */
-void coder_whole(struct coder *c);
 /* The row's other values, whose number varies, share one column. */
 void coder_rest(struct coder *c);
 

@@ -212,9 +212,9 @@ static void test_reasons(void)
 	g_assert_null(slices_from_bytes(bytes->data, bytes->len, &section));
 	g_assert_nonnull(strstr(section->message, "section 'seconds': "));
 	g_assert_nonnull(strstr(section->message, "checksum"));
-	bytes->data[8] = 13;
+	bytes->data[8] = 14;
 	g_assert_null(slices_from_bytes(bytes->data, bytes->len, &version));
-	g_assert_nonnull(strstr(version->message, "a slice of version 13; this blktop reads version 12"));
+	g_assert_nonnull(strstr(version->message, "a slice of version 14; this blktop reads version 13"));
 	g_assert_null(slices_from_bytes((const uint8_t *)"a text of some bytes", 20, &other));
 	g_assert_nonnull(strstr(other->message, "does not begin with BLKSLICE"));
 }

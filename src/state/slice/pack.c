@@ -523,35 +523,22 @@ bool packs_before_unite(struct slice *a, struct slice *b, GError **error)
 
 /* ---- as bytes ---- */
 
-static void code_note(struct coder *c, struct resolved *v, const struct pack *p)
+static void code_note(struct coder *c, void *element, const struct slice_counts *n)
 {
-	code_id(c, &v->thread, p->n_threads, false);
+	struct resolved *v = element;
+
+	code_id(c, &v->thread, n->threads, false);
 	code_below(c, &v->from, UNRESOLVED_N);
 	code_below(c, &v->run_part, PART_SLICE_N);
 	code_bool(c, &v->by_fd);
 	code_below(c, &v->part, PART_SLICE_N);
+	v->fd = v->by_fd ? v->fd : NO_FD;
 	if (!v->by_fd)
 		return;
 	int64_t seq = (int64_t)v->seq;
 	code_i32(c, &v->fd);
 	code_i64(c, &seq);
 	v->seq = (uint64_t)seq;
-}
-
-static void code_notes(struct coder *c, struct pack *p, unsigned row)
-{
-	uint32_t len = code_len(c, p->notes->len, 5, sizeof(struct resolved));
-
-	for (uint32_t i = 0; i < len && !c->fault; i++) {
-		struct resolved fresh = { .fd = NO_FD }, *v = &fresh;
-		if (coder_writes(c))
-			v = &g_array_index(p->notes, struct resolved, i);
-		coder_row(c, row);
-		code_note(c, v, p);
-		if (!coder_writes(c))
-			g_array_append_val(p->notes, fresh);
-	}
-	coder_row(c, 0);
 }
 
 /* Are the numbers of the pack within the slice's? */
@@ -651,7 +638,8 @@ void packs_code(struct coder *c, struct slice *s, struct slice_counts *n)
 		size += p->size;
 		if (size > SIZES * LIMIT_SLICE_BYTES)
 			coder_refuse(c, "it is too large");
-		code_notes(c, p, ROW_NOTE);
+		code_array(c, &p->notes, sizeof(struct resolved), ROW_NOTE, 5, code_note,
+			   &(struct slice_counts){ .threads = p->n_threads });
 	}
 	g_autoptr(GArray) list = coder_writes(c) ? pending_to_write(&s->packs, n->pending, n_packs) : NULL;
 	code_pending(c, &s->packs, list, len, n->threads);

@@ -15,6 +15,46 @@
 #include "state/slice/slice.h"
 #include "state/slice/slice_file.h"
 
+/* ---- arrays ---- */
+
+static void code_elements(struct coder *c, char *first, uint32_t len, size_t size, unsigned row, code_element code,
+			  const struct slice_counts *n)
+{
+	for (uint32_t i = 0; i < len && !c->fault; i++) {
+		coder_row(c, row);
+		code(c, first + i * size, n);
+	}
+	coder_row(c, 0);
+}
+
+void code_vec(struct coder *c, struct vec *v, size_t size, unsigned row, unsigned least, code_element code,
+	      const struct slice_counts *n)
+{
+	uint32_t len = code_len(c, v->len, least, size);
+
+	if (!coder_writes(c)) {
+		*v = (struct vec){ 0 };
+		vec_grow(v, len, size);
+		v->len = len;
+		if (len)
+			memset(v->data, 0, len * size);
+	}
+	code_elements(c, v->data, len, size, row, code, n);
+}
+
+void code_array(struct coder *c, GArray **a, size_t size, unsigned row, unsigned least, code_element code,
+		const struct slice_counts *n)
+{
+	uint32_t len = code_len(c, *a ? (*a)->len : 0, least, size);
+
+	if (!coder_writes(c) && len) {
+		*a = *a ? *a : g_array_new(false, false, (guint)size);
+		g_array_set_size(*a, len);
+		memset((*a)->data, 0, len * size);
+	}
+	code_elements(c, len ? (*a)->data : NULL, len, size, row, code, n);
+}
+
 /* ---- summary ---- */
 
 void count_ids(const struct slice *s, struct slice_counts *n)
@@ -242,8 +282,10 @@ static bool fact_is_fine(const struct fact *f, const struct slice_counts *n)
 	}
 }
 
-static void code_fact(struct coder *c, struct fact *f, const struct slice_counts *n)
+static void code_fact(struct coder *c, void *element, const struct slice_counts *n)
 {
+	struct fact *f = element;
+
 	code_ts(c, &f->ts);
 	code_seq(c, &f->seq);
 	code_below(c, &f->kind, FACT_LOST + 1);
@@ -257,26 +299,19 @@ static void code_fact(struct coder *c, struct fact *f, const struct slice_counts
 	code_i64(c, &f->a);
 	code_i64(c, &f->b);
 	code_i64(c, &f->c);
+	if (!coder_writes(c) && !fact_is_fine(f, n))
+		coder_refuse(c, "a fact is wrong");
 }
 
 static void code_facts(struct coder *c, struct slice *s, const struct slice_counts *n)
 {
-	uint32_t len = code_len(c, s->facts->len, 13, sizeof(struct fact));
-
 	code_u32(c, &s->facts_sorted);
-	for (uint32_t i = 0; i < len && !c->fault; i++) {
-		struct fact fresh = { 0 }, *f = coder_writes(c) ? &g_array_index(s->facts, struct fact, i) : &fresh;
-		coder_row(c, ROW_FACT);
-		code_fact(c, f, n);
-		if (coder_writes(c))
-			continue;
-		if (!fact_is_fine(f, n) || (i && i < s->facts_sorted &&
-					    g_array_index(s->facts, struct fact, i - 1).seq > f->seq))
-			coder_refuse(c, "a fact is wrong");
-		g_array_append_val(s->facts, fresh);
-	}
-	coder_row(c, 0);
-	if (s->facts_sorted > len)
+	code_array(c, &s->facts, sizeof(struct fact), ROW_FACT, 13, code_fact, n);
+	const struct fact *all = (const struct fact *)(const void *)s->facts->data;
+	bool fits = s->facts_sorted <= s->facts->len;
+	for (uint32_t i = 1; fits && i < s->facts_sorted && !coder_writes(c); i++)
+		fits = all[i - 1].seq <= all[i].seq;
+	if (!fits)
 		coder_refuse(c, "a fact is wrong");
 }
 
@@ -328,11 +363,8 @@ static void code_annot(struct coder *c, struct slice *s, struct annot *a, const 
 	uint32_t *const texts[] = { &a->name, &a->service, &a->ip, &a->key, &a->val };
 
 	code_event_ts(c, &a->ts);
-	coder_whole(c);
 	code_near(c, &a->trace, before->trace);
-	coder_whole(c);
 	code_near(c, &a->span, before->span);
-	coder_whole(c);
 	code_near(c, &a->parent, before->parent);
 	code_below(c, &a->type, ANNOT_INT + 1);
 	code_below(c, &a->mark, MARK_TAG + 1);
@@ -378,64 +410,47 @@ static void code_annots(struct coder *c, struct slice *s, const struct slice_cou
 	coder_row(c, 0);
 }
 
-static void code_binaries(struct coder *c, struct slice *s, const struct slice_counts *n)
+static void code_binary(struct coder *c, void *element, const struct slice_counts *n)
 {
-	uint32_t len = code_len(c, s->binaries->len, 6, sizeof(struct binary));
+	struct binary *b = element;
 
-	for (uint32_t i = 0; i < len && !c->fault; i++) {
-		struct binary fresh = { 0 };
-		struct binary *b = coder_writes(c) ? &g_array_index(s->binaries, struct binary, i) : &fresh;
-		code_ts(c, &b->ts);
-		code_u64(c, &b->base);
-		code_u64(c, &b->size);
-		code_id(c, &b->host, n->hosts, false);
-		code_string(c, &b->path, n);
-		code_i32(c, &b->vpid);
-		if (!coder_writes(c))
-			g_array_append_val(s->binaries, fresh);
-	}
+	code_ts(c, &b->ts);
+	code_u64(c, &b->base);
+	code_u64(c, &b->size);
+	code_id(c, &b->host, n->hosts, false);
+	code_string(c, &b->path, n);
+	code_i32(c, &b->vpid);
 }
 
 /* A waker is a thread or the code of an interrupt. */
-static void code_wakes(struct coder *c, struct slice *s, const struct slice_counts *n)
+static void code_wake(struct coder *c, void *element, const struct slice_counts *n)
 {
-	uint32_t len = code_len(c, s->provisional_wakes->len, 5, sizeof(struct provisional_wake));
+	struct provisional_wake *w = element;
 
-	for (uint32_t i = 0; i < len && !c->fault; i++) {
-		struct provisional_wake fresh = { 0 }, *w = &fresh;
-		if (coder_writes(c))
-			w = &g_array_index(s->provisional_wakes, struct provisional_wake, i);
-		coder_row(c, ROW_WAKE);
-		code_event_ts(c, &w->ts);
-		code_ns(c, &w->latency);
-		code_seq(c, &w->seq);
-		code_id(c, &w->thread, n->threads, false);
-		code_u32(c, &w->waker);
-		if (w->waker >= n->threads && w->waker < IRQ_HARD(0))
-			coder_refuse(c, "a waker is not there");
-		if (!coder_writes(c))
-			g_array_append_val(s->provisional_wakes, fresh);
-	}
-	coder_row(c, 0);
+	code_event_ts(c, &w->ts);
+	code_ns(c, &w->latency);
+	code_seq(c, &w->seq);
+	code_id(c, &w->thread, n->threads, false);
+	code_u32(c, &w->waker);
+	if (w->waker >= n->threads && w->waker < IRQ_HARD(0))
+		coder_refuse(c, "a waker is not there");
 }
 
-static void code_stops(struct coder *c, struct slice *s, const struct slice_counts *n)
+static void code_stop(struct coder *c, void *element, const struct slice_counts *n)
 {
-	uint32_t len = code_len(c, s->stops.len, 3, sizeof(struct stop_signal));
+	struct stop_signal *x = element;
 
-	for (uint32_t i = 0; i < len && !c->fault; i++) {
-		struct stop_signal fresh = { 0 }, *x = &fresh;
-		if (coder_writes(c))
-			x = vec_at(&s->stops, struct stop_signal, i);
-		code_event_ts(c, &x->ts);
-		code_id(c, &x->thread, n->threads, false);
-		code_id(c, &x->sender, n->threads, true);
-		if (coder_writes(c))
-			continue;
-		if (s->stops.len && x->ts < vec_at(&s->stops, struct stop_signal, s->stops.len - 1)->ts)
+	code_event_ts(c, &x->ts);
+	code_id(c, &x->thread, n->threads, false);
+	code_id(c, &x->sender, n->threads, true);
+}
+
+static void code_stops(struct coder *c, struct vec *stops, const struct slice_counts *n)
+{
+	code_vec(c, stops, sizeof(struct stop_signal), 0, 3, code_stop, n);
+	for (uint32_t i = 1; i < stops->len && !coder_writes(c); i++)
+		if (vec_at(stops, struct stop_signal, i - 1)->ts > vec_at(stops, struct stop_signal, i)->ts)
 			coder_refuse(c, "signals are not in order");
-		*vec_add(&s->stops, struct stop_signal) = fresh;
-	}
 }
 
 /* Only the slots that were used. */
@@ -460,9 +475,9 @@ static void code_fdops(struct coder *c, struct fdops *f)
 void code_logs(struct coder *c, struct slice *s, struct slice_counts *n)
 {
 	code_annots(c, s, n);
-	code_binaries(c, s, n);
-	code_wakes(c, s, n);
-	code_stops(c, s, n);
+	code_array(c, &s->binaries, sizeof(struct binary), 0, 6, code_binary, n);
+	code_array(c, &s->provisional_wakes, sizeof(struct provisional_wake), ROW_WAKE, 5, code_wake, n);
+	code_stops(c, &s->stops, n);
 	code_locks(c, s, n);
 	code_fdops(c, &s->fdops);
 }

@@ -38,6 +38,14 @@ static inline void code_bounds(struct coder *c)
 	c->to = any ? MIN(c->last, INT64_MAX - CODE_OUTSIDE_NS) + CODE_OUTSIDE_NS : INT64_MIN;
 }
 
+/* All elements of an array, of which each has at least `least` bytes, as rows of the set; 0: in no row. Reading: the
+ * array is empty or NULL before, and has zeros where code() sets nothing. */
+typedef void (*code_element)(struct coder *c, void *element, const struct slice_counts *n);
+void code_vec(struct coder *c, struct vec *v, size_t size, unsigned row, unsigned least, code_element code,
+	      const struct slice_counts *n);
+void code_array(struct coder *c, GArray **a, size_t size, unsigned row, unsigned least, code_element code,
+		const struct slice_counts *n);
+
 void code_summary(struct coder *c, struct slice *s, struct slice_counts *n);
 /* Hosts, channels, losses, voids, names of event classes. */
 void code_hosts(struct coder *c, struct slice *s, struct slice_counts *n);
@@ -46,7 +54,7 @@ void code_strings(struct coder *c, struct slice *s, struct slice_counts *n);
 void code_threads(struct coder *c, struct slice *s, struct slice_counts *n);
 void code_cpus(struct coder *c, struct slice *s, struct slice_counts *n);
 /* Waits for locks: of a thread, of the slice (kernel/locks.h). */
-void code_past(struct coder *c, struct thread *t);
+void code_past(struct coder *c, struct thread *t, const struct slice_counts *n);
 void code_locks(struct coder *c, struct slice *s, const struct slice_counts *n);
 struct wait_call;
 void code_wait_call(struct coder *c, struct wait_call *w, const struct slice_counts *n);

@@ -88,31 +88,10 @@ static void code_rec(struct coder *c, struct rec *r, const struct slice_counts *
 /* Sets of rows, see coder_row(). */
 enum { ROW_HEAD = 1, ROW_WAIT, ROW_CALL, ROW_QUEUED, ROW_NOTE, ROW_RUN };
 
-/* Makes room for the elements that are read, all zero. */
-static void *read_vec(struct coder *c, struct vec *v, uint32_t n, size_t size)
+static void code_event(struct coder *c, void *element, const struct slice_counts *n)
 {
-	if (coder_writes(c))
-		return v->data;
-	*v = (struct vec){ 0 };
-	if (n) {
-		vec_grow(v, n, size);
-		memset(v->data, 0, n * size);
-		v->len = n;
-	}
-	return v->data;
-}
-
-static void code_head(struct coder *c, struct vec *v, const struct slice_counts *n)
-{
-	uint32_t len = code_len(c, v->len, 13, sizeof(struct rec));
-	struct rec *r = read_vec(c, v, len, sizeof *r);
-
-	for (uint32_t i = 0; i < len; i++) {
-		coder_row(c, ROW_HEAD);
-		code_rec(c, &r[i], n);
-		coder_check_event(c, r[i].ts);
-	}
-	coder_row(c, 0);
+	code_rec(c, element, n);
+	coder_check_event(c, ((struct rec *)element)->ts);
 }
 
 void code_part(struct coder *c, uint8_t cause, uint8_t *part)
@@ -123,8 +102,9 @@ void code_part(struct coder *c, uint8_t cause, uint8_t *part)
 		code_u8(c, part);
 }
 
-static void code_wait(struct coder *c, struct wait *w, const struct slice_counts *n)
+static void code_wait(struct coder *c, void *element, const struct slice_counts *n)
 {
+	struct wait *w = element;
 	uint8_t cause = w->cause;
 	bool initial = w->in_initial_call, restart = w->in_restart;
 
@@ -146,89 +126,50 @@ static void code_wait(struct coder *c, struct wait *w, const struct slice_counts
 	w->in_initial_call = initial;
 }
 
-static void code_waits(struct coder *c, struct vec *v, const struct slice_counts *n)
+static void code_done_call(struct coder *c, void *element, const struct slice_counts *n)
 {
-	uint32_t len = code_len(c, v->len, 15, sizeof(struct wait));
-	struct wait *w = read_vec(c, v, len, sizeof *w);
+	struct done_call *x = element;
 
-	for (uint32_t i = 0; i < len; i++) {
-		coder_row(c, ROW_WAIT);
-		code_wait(c, &w[i], n);
-	}
-	coder_row(c, 0);
+	code_ts(c, &x->begin);
+	code_ts(c, &x->end);
+	code_i64(c, &x->ret);
+	code_bool(c, &x->futex);
+	if (x->futex)
+		code_u64(c, &x->released);
+	else
+		code_seq(c, &x->seq);
+	code_string(c, &x->name, n);
+	code_i32(c, &x->fd);
+	code_below(c, &x->wait, CALL_WAIT_N);
 }
 
-static void code_done_calls(struct coder *c, struct vec *v, const struct slice_counts *n)
+static void code_queued(struct coder *c, void *element, const struct slice_counts *n)
 {
-	uint32_t len = code_len(c, v->len, 8, sizeof(struct done_call));
-	struct done_call *x = read_vec(c, v, len, sizeof *x);
+	struct queued *q = element;
 
-	for (uint32_t i = 0; i < len; i++) {
-		coder_row(c, ROW_CALL);
-		code_ts(c, &x[i].begin);
-		code_ts(c, &x[i].end);
-		code_i64(c, &x[i].ret);
-		code_bool(c, &x[i].futex);
-		if (x[i].futex)
-			code_u64(c, &x[i].released);
-		else
-			code_seq(c, &x[i].seq);
-		code_string(c, &x[i].name, n);
-		code_i32(c, &x[i].fd);
-		code_below(c, &x[i].wait, CALL_WAIT_N);
-	}
-	coder_row(c, 0);
+	code_ts(c, &q->ts);
+	code_u16(c, &q->cpu);
 }
 
-static void code_queued(struct coder *c, struct vec *v)
+static void code_open(struct coder *c, void *element, const struct slice_counts *n)
 {
-	uint32_t len = code_len(c, v->len, 2, sizeof(struct queued));
-	struct queued *q = read_vec(c, v, len, sizeof *q);
+	struct open_span *o = element;
 
-	for (uint32_t i = 0; i < len; i++) {
-		coder_row(c, ROW_QUEUED);
-		code_ts(c, &q[i].ts);
-		code_u16(c, &q[i].cpu);
-	}
-	coder_row(c, 0);
+	code_u64(c, &o->trace);
+	code_u64(c, &o->span);
+	code_ts(c, &o->since);
 }
 
-static void code_open(struct coder *c, GArray **open)
+static void code_counter(struct coder *c, void *element, const struct slice_counts *n)
 {
-	uint32_t len = code_len(c, *open ? (*open)->len : 0, 3, sizeof(struct open_span));
+	struct counter *x = element;
 
-	for (uint32_t i = 0; i < len && !c->fault; i++) {
-		struct open_span fresh = { 0 };
-		struct open_span *o = coder_writes(c) ? &g_array_index(*open, struct open_span, i) : &fresh;
-		code_u64(c, &o->trace);
-		code_u64(c, &o->span);
-		code_ts(c, &o->since);
-		if (coder_writes(c))
-			continue;
-		if (!*open)
-			*open = g_array_new(false, false, sizeof fresh);
-		g_array_append_val(*open, fresh);
-	}
-}
-
-static void code_counters(struct coder *c, GArray **all, const struct slice_counts *n)
-{
-	uint32_t len = code_len(c, *all ? (*all)->len : 0, 6, sizeof(struct counter));
-
-	for (uint32_t i = 0; i < len && !c->fault; i++) {
-		struct counter fresh = { 0 }, *x = coder_writes(c) ? &g_array_index(*all, struct counter, i) : &fresh;
-		code_string(c, &x->name, n);
-		code_u32(c, &x->losses);
-		code_u64(c, &x->first);
-		code_u64(c, &x->last);
-		code_event_ts(c, &x->first_ts);
-		code_id(c, &x->first_thread, n->threads, true);
-		if (coder_writes(c))
-			continue;
-		if (!*all)
-			*all = g_array_new(false, false, sizeof fresh);
-		g_array_append_val(*all, fresh);
-	}
+	code_string(c, &x->name, n);
+	code_u32(c, &x->losses);
+	code_u64(c, &x->first);
+	code_u64(c, &x->last);
+	code_event_ts(c, &x->first_ts);
+	code_id(c, &x->first_thread, n->threads, true);
 }
 
 /* ---- threads ---- */
@@ -331,20 +272,20 @@ static void code_thread(struct coder *c, struct thread *t, const struct slice_co
 	code_u16(c, &t->sched.first_cpu);
 	code_i16(c, &t->sched.first_prio);
 	code_ts(c, &t->sched.first_ns);
-	code_queued(c, &t->sched.queued);
-	code_head(c, &t->head, n);
-	code_head(c, &t->waiting, n);
+	code_vec(c, &t->sched.queued, sizeof(struct queued), ROW_QUEUED, 2, code_queued, n);
+	code_vec(c, &t->head, sizeof(struct rec), ROW_HEAD, 13, code_event, n);
+	code_vec(c, &t->waiting, sizeof(struct rec), ROW_HEAD, 13, code_event, n);
 	if (!t->held != !t->waiting.len || (t->held && t->resolved))
 		coder_refuse(c, "a thread's records are wrong");
-	code_waits(c, &t->waits, n);
+	code_vec(c, &t->waits, sizeof(struct wait), ROW_WAIT, 15, code_wait, n);
 	check_instants(c, t);
 	code_u64(c, &t->waits_base);
 	code_ts(c, &t->out_ns);
 	code_string(c, &t->out_call, n);
-	code_done_calls(c, &t->calls, n);
-	code_past(c, t);
+	code_vec(c, &t->calls, sizeof(struct done_call), ROW_CALL, 8, code_done_call, n);
+	code_past(c, t, n);
 	code_ids(c, &t->annots, n->annots);
-	code_open(c, &t->open);
+	code_array(c, &t->open, sizeof(struct open_span), 0, 3, code_open, n);
 	code_ids(c, &t->aliases, n->threads);
 	code_rec(c, &t->initial_exit, n);
 	if (t->initial_end == INITIAL_BY_LOSS)		/* it may have no instant */
@@ -353,7 +294,7 @@ static void code_thread(struct coder *c, struct thread *t, const struct slice_co
 		coder_check_event(c, t->initial_exit.ts);
 	for (unsigned i = 0; i < UNRESOLVED_N; i++)
 		code_ts(c, &t->unresolved_from[i]);
-	code_counters(c, &t->counters, n);
+	code_array(c, &t->counters, sizeof(struct counter), 0, 6, code_counter, n);
 }
 
 /* A thread that was merged into another one forwards to it; no chain of these may be a circle. */
@@ -463,40 +404,27 @@ static void code_frame(struct coder *c, struct irq_frame *f, const struct slice_
 	code_ns(c, &f->nested);
 }
 
-static void code_notes(struct coder *c, GArray *notes, const struct slice_counts *n)
+static void code_note(struct coder *c, void *element, const struct slice_counts *n)
 {
-	uint32_t len = code_len(c, notes->len, 5, sizeof(struct irq_note));
+	struct irq_note *x = element;
 
-	for (uint32_t i = 0; i < len && !c->fault; i++) {
-		struct irq_note fresh = { 0 };
-		struct irq_note *x = coder_writes(c) ? &g_array_index(notes, struct irq_note, i) : &fresh;
-		coder_row(c, ROW_NOTE);
-		code_ts(c, &x->ts);
-		code_seq(c, &x->seq);
-		code_u32(c, &x->code);
-		code_below(c, &x->kind, IRQ_ENDED + 1);
-		code_id(c, &x->thread, n->threads, true);
-		if (x->kind == IRQ_WOKE && x->thread == ID_NONE)
-			coder_refuse(c, "a wakeup has no thread");
-		if (x->kind == IRQ_BEGAN || x->kind == IRQ_ENDED)
-			coder_check_event(c, x->ts);
-		if (!coder_writes(c))
-			g_array_append_val(notes, fresh);
-	}
-	coder_row(c, 0);
+	code_ts(c, &x->ts);
+	code_seq(c, &x->seq);
+	code_u32(c, &x->code);
+	code_below(c, &x->kind, IRQ_ENDED + 1);
+	code_id(c, &x->thread, n->threads, true);
+	if (x->kind == IRQ_WOKE && x->thread == ID_NONE)
+		coder_refuse(c, "a wakeup has no thread");
+	if (x->kind == IRQ_BEGAN || x->kind == IRQ_ENDED)
+		coder_check_event(c, x->ts);
 }
 
-static void code_runs(struct coder *c, struct vec *v, const struct slice_counts *n)
+static void code_run(struct coder *c, void *element, const struct slice_counts *n)
 {
-	uint32_t len = code_len(c, v->len, 2, sizeof(struct run));
-	struct run *r = read_vec(c, v, len, sizeof *r);
+	struct run *r = element;
 
-	for (uint32_t i = 0; i < len; i++) {
-		coder_row(c, ROW_RUN);
-		code_ts(c, &r[i].ts);
-		code_id(c, &r[i].thread, n->threads, true);
-	}
-	coder_row(c, 0);
+	code_ts(c, &r->ts);
+	code_id(c, &r->thread, n->threads, true);
 }
 
 /* A thread that a CPU points at; NULL: none. */
@@ -524,7 +452,7 @@ static void code_irqs(struct coder *c, struct cpu *x, const struct slice_counts 
 	code_bool(c, &x->irq_known);
 	code_u8(c, &x->raised);
 	code_ts(c, &x->irq_since);
-	code_notes(c, x->irq_head, n);
+	code_array(c, &x->irq_head, sizeof(struct irq_note), ROW_NOTE, 5, code_note, n);
 }
 
 static void code_cpu(struct coder *c, const struct slice *s, struct cpu *x, const struct slice_counts *n)
@@ -550,8 +478,8 @@ static void code_cpu(struct coder *c, const struct slice *s, struct cpu *x, cons
 	code_ts(c, &x->cursor);
 	code_ts(c, &x->since);
 	code_irqs(c, x, n);
-	code_counters(c, &x->counters, n);
-	code_runs(c, &x->runs, n);
+	code_array(c, &x->counters, sizeof(struct counter), 0, 6, code_counter, n);
+	code_vec(c, &x->runs, sizeof(struct run), ROW_RUN, 2, code_run, n);
 	code_u32(c, &x->n_losses);
 }
 
