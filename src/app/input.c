@@ -156,7 +156,7 @@ void input_chunks(struct input *in, const char *const *dirs)
 
 static const struct blk_subscription *subscriptions(const struct input *in, size_t *ret_n)
 {
-	return in->count_threads ? model_subscriptions_counting(ret_n) : model_subscriptions(ret_n);
+	return in->count_threads ? slice_subscriptions_counting(ret_n) : slice_subscriptions(ret_n);
 }
 
 void input_again(struct input *in)
@@ -216,8 +216,8 @@ static bool open_live(void *data, struct job_trace *ret, GError **error)
 {
 	struct input *in = data;
 	size_t n;
-	const struct blk_subscription *rows = in->count_threads ? model_subscriptions_counting(&n) :
-		model_subscriptions_counting_user(&n);
+	const struct blk_subscription *rows = in->count_threads ? slice_subscriptions_counting(&n) :
+		slice_subscriptions_counting_user(&n);
 
 	struct source *source = live_open((const struct live_url *)in->urls->data, in->urls->len,
 					  &in->options, rows, n, error);
@@ -275,7 +275,7 @@ static bool open_reader(const struct input *in, struct job_trace *ret, GError **
 	if (in->reader == READER_BT2) {
 		size_t n;
 		const struct blk_subscription *rows = in->count_threads || pieces_have_kernel(paths) ?
-			subscriptions(in, &n) : model_subscriptions_counting(&n);
+			subscriptions(in, &n) : slice_subscriptions_counting(&n);
 		ret->source = source_open_bt2(paths, rows, n, error);
 		if (!ret->source)
 			return false;

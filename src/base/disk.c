@@ -6,52 +6,37 @@
 #include <glib.h>
 #include <unistd.h>
 
-bool disk_write(int fd, const void *bytes, size_t n)
-{
-	const char *at = bytes;
+enum disk_move { WRITE, WRITE_AT, READ_AT };
 
+/* All bytes, as often as it takes. */
+static bool move_all(enum disk_move how, int fd, char *at, size_t n, uint64_t offset)
+{
 	while (n > 0) {
-		ssize_t wrote = write(fd, at, MIN(n, (size_t)1 << 30));
-		if (wrote < 0 && errno == EINTR)
+		size_t most = MIN(n, (size_t)1 << 30);
+		ssize_t done = how == WRITE ? write(fd, at, most) : how == WRITE_AT ?
+			pwrite(fd, at, most, (off_t)offset) : pread(fd, at, most, (off_t)offset);
+		if (done < 0 && errno == EINTR)
 			continue;
-		if (wrote <= 0)
+		if (done <= 0)
 			return false;
-		at += wrote;
-		n -= (size_t)wrote;
+		at += done;
+		offset += (uint64_t)done;
+		n -= (size_t)done;
 	}
 	return true;
+}
+
+bool disk_write(int fd, const void *bytes, size_t n)
+{
+	return move_all(WRITE, fd, (char *)bytes, n, 0);
 }
 
 bool disk_read_at(int fd, void *bytes, size_t n, uint64_t offset)
 {
-	char *at = bytes;
-
-	while (n > 0) {
-		ssize_t got = pread(fd, at, MIN(n, (size_t)1 << 30), (off_t)offset);
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got <= 0)
-			return false;
-		at += got;
-		offset += (uint64_t)got;
-		n -= (size_t)got;
-	}
-	return true;
+	return move_all(READ_AT, fd, bytes, n, offset);
 }
 
 bool disk_write_at(int fd, const void *bytes, size_t n, uint64_t offset)
 {
-	const char *at = bytes;
-
-	while (n > 0) {
-		ssize_t wrote = pwrite(fd, at, MIN(n, (size_t)1 << 30), (off_t)offset);
-		if (wrote < 0 && errno == EINTR)
-			continue;
-		if (wrote <= 0)
-			return false;
-		at += wrote;
-		offset += (uint64_t)wrote;
-		n -= (size_t)wrote;
-	}
-	return true;
+	return move_all(WRITE_AT, fd, (char *)bytes, n, offset);
 }

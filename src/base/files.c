@@ -3,6 +3,7 @@
 #include "base/files_private.h"
 
 #include "base/disk.h"
+#include "base/fd.h"
 #include "base/pass.h"
 #include "base/sort.h"
 
@@ -110,7 +111,7 @@ bool files_has_helper(void)
 /* true: done. Else errno. ret_fd: where a descriptor goes, or NULL. */
 static bool ask(struct files_request *r, const char *path, const char *to, struct files_answer *ret, int *ret_fd)
 {
-	int fd = -1;
+	auto_fd fd = -1;
 	bool ok = true;
 
 	errno = ENAMETOOLONG;
@@ -127,13 +128,10 @@ static bool ask(struct files_request *r, const char *path, const char *to, struc
 		errno = ECONNRESET;
 	else if (ret->error)
 		errno = ret->error;
-	if (ok && !ret->error && ret_fd) {
-		*ret_fd = fd;
-		return true;
-	}
-	if (fd >= 0)
-		close(fd);
-	return ok && !ret->error;
+	ok = ok && !ret->error;
+	if (ok && ret_fd)
+		*ret_fd = fd_steal(&fd);
+	return ok;
 }
 
 static bool ask_one(enum files_op op, const char *path, const char *to, int flags)
@@ -206,16 +204,12 @@ bool files_is_regular(const char *path)
 
 GPtrArray *files_list(const char *path, size_t most)
 {
-	int fd = files_open(path, O_RDONLY | O_DIRECTORY);
+	auto_fd fd = files_open(path, O_RDONLY | O_DIRECTORY);
 	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 
-	if (!dir) {
-		int number = errno;
-		if (fd >= 0)
-			close(fd);
-		errno = number;
+	if (!dir)
 		return NULL;
-	}
+	fd_steal(&fd);
 	GPtrArray *names = g_ptr_array_new_with_free_func(g_free);
 	for (struct dirent *e; names->len < most && (e = readdir(dir));)
 		if (strcmp(e->d_name, ".") && strcmp(e->d_name, ".."))
@@ -262,25 +256,17 @@ bool files_touch(const char *path)
 
 void files_sync_dir(const char *path)
 {
-	int fd = files_open(path, O_RDONLY | O_DIRECTORY);
+	auto_fd fd = files_open(path, O_RDONLY | O_DIRECTORY);
 
-	if (fd < 0)
-		return;
-	fsync(fd);
-	close(fd);
+	if (fd >= 0)
+		fsync(fd);
 }
 
 bool files_sync_all(const char *path)
 {
-	int fd = files_open(path, O_RDONLY | O_DIRECTORY);
+	auto_fd fd = files_open(path, O_RDONLY | O_DIRECTORY);
 
-	if (fd < 0)
-		return false;
-	bool ok = syncfs(fd) == 0;
-	int number = errno;
-	close(fd);
-	errno = number;
-	return ok;
+	return fd >= 0 && syncfs(fd) == 0;
 }
 
 /* ---- inputs ---- */
@@ -318,14 +304,11 @@ static int open_regular(const char *path, int flags, GError **error)
 		return refuse_errno(error, path, errno);
 	if (!is_regular(&st, path, error))
 		return -1;
-	int fd = files_open(path, O_RDONLY | flags);
+	auto_fd fd = files_open(path, O_RDONLY | flags);
 	if (fd < 0)
 		return refuse_errno(error, path, errno);
 	/* Another one may have taken its place. */
-	if (fstat(fd, &st) == 0 && is_regular(&st, path, error))
-		return fd;
-	close(fd);
-	return -1;
+	return fstat(fd, &st) == 0 && is_regular(&st, path, error) ? fd_steal(&fd) : -1;
 }
 
 int files_open_input(const char *path, GError **error)
@@ -361,7 +344,7 @@ bool files_read_input(const char *path, size_t most, char **ret_bytes, size_t *r
 	g_assert(most < G_MAXINT32);
 	*ret_bytes = NULL;
 	*ret_n = 0;
-	int fd = files_open_input(path, error);
+	auto_fd fd = files_open_input(path, error);
 	if (fd < 0)
 		return false;
 	GByteArray *bytes = g_byte_array_new();
@@ -373,7 +356,6 @@ bool files_read_input(const char *path, size_t most, char **ret_bytes, size_t *r
 		g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_FAILED, "cannot read '%s': it is too long, at most %zu "
 			    "bytes are read", path, most);
 	}
-	close(fd);
 	*ret_n = bytes->len;
 	g_byte_array_append(bytes, (const guint8 *)"", 1);
 	*ret_bytes = (char *)g_byte_array_free(bytes, !ok);

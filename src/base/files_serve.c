@@ -3,6 +3,7 @@
 #include "base/files_private.h"
 
 #include "base/fail.h"
+#include "base/fd.h"
 #include "base/user.h"
 
 #include <dirent.h>
@@ -280,12 +281,10 @@ static int open_private(const char *path, const char *instead, GError **error)
 	bool moves = is_movable(tidy);		/* then nothing is made there */
 	if (!moves && !files_make_home_dir(tidy, instead, error))
 		return -1;
-	int fd = moves ? -1 : open(tidy, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	auto_fd fd = moves ? -1 : open(tidy, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 	const char *why = moves ? movable : why_not_private(fd);
 	if (!why)
-		return fd;
-	if (fd >= 0)
-		close(fd);
+		return fd_steal(&fd);
 	refuse(error, EACCES, path, instead, g_strdup_printf("cannot use '%s': %s", path, why));
 	return -1;
 }
@@ -294,9 +293,7 @@ bool files_make_private(const char *path, const char *instead, GError **error)
 {
 	if (files_has_helper())		/* it was made and looked at before */
 		return true;
-	int fd = open_private(path, instead, error);
-	if (fd >= 0)
-		close(fd);
+	auto_fd fd = open_private(path, instead, error);
 	return fd >= 0;
 }
 
@@ -304,33 +301,33 @@ bool files_add_private(const char *path, const char *instead, GError **error)
 {
 	if (files_has_helper())
 		return files_add(path, FILES_CHANGE, error);
-	int fd = open_private(path, instead, error);
-	bool ok = fd >= 0 && add_place(path, FILES_CHANGE, fd, error);
-	if (fd >= 0)
-		close(fd);
-	return ok;
+	auto_fd fd = open_private(path, instead, error);
+	return fd >= 0 && add_place(path, FILES_CHANGE, fd, error);
 }
 
 /* ---- from a path to a directory and a name ---- */
 
+/* *below becomes the directory of that name in *below, or in `dir` if that is -1; the one before is closed. Follows no
+ * link. */
+static bool go_down(int dir, int *below, const char *name, size_t len)
+{
+	g_autofree char *one = g_strndup(name, len);
+	auto_fd from = fd_steal(below);
+
+	*below = openat(from < 0 ? dir : from, one, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	return *below >= 0;
+}
+
 /* Goes down from `dir` to the directory that contains the last name of `path`. Follows no link. -1: errno. */
 static int descend(int dir, const char *path, const char **ret_name)
 {
-	int at = dir;
+	auto_fd below = -1;
 
-	for (const char *slash; (slash = strchr(path, '/')); path = slash + 1) {
-		g_autofree char *name = g_strndup(path, (gsize)(slash - path));
-		int next = openat(at, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-		int number = errno;
-		if (at != dir)
-			close(at);
-		errno = number;
-		if (next < 0)
+	for (const char *slash; (slash = strchr(path, '/')); path = slash + 1)
+		if (!go_down(dir, &below, path, (size_t)(slash - path)))
 			return -1;
-		at = next;
-	}
 	*ret_name = path;
-	return at;
+	return below < 0 ? dir : fd_steal(&below);
 }
 
 static bool spot_of(const char *path, unsigned rights, bool only_places, struct spot *ret)
@@ -369,12 +366,9 @@ static bool spot_of(const char *path, unsigned rights, bool only_places, struct 
 
 static void spot_clear(struct spot *s)
 {
-	int number = errno;
-
 	if (s->opened)
-		close(s->dir);
+		fd_close(&s->dir);
 	g_free(s->name);
-	errno = number;
 }
 
 /* ---- the requests ---- */
@@ -451,11 +445,8 @@ static bool make_dir(int dir, const char *name)
 	if (!ok)
 		return false;
 	/* By descriptor: another user may have put a link in its place. */
-	int fd = openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	ok = fd >= 0 && give(fd);
-	if (fd >= 0)
-		close(fd);
-	return ok;
+	auto_fd fd = openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	return fd >= 0 && give(fd);
 }
 
 static bool make_dirs_in(int dir, const char *path)
@@ -472,23 +463,15 @@ static bool make_dirs_in(int dir, const char *path)
 /* Makes all directories of a path below a place, one after the other, and follows no link. */
 static bool make_dirs_below(const struct served_place *p, const char *path)
 {
-	int at = p->fd;
+	auto_fd below = -1;
 
 	for (const char *rest = path; *rest;) {
 		size_t n = strcspn(rest, "/");
 		g_autofree char *name = g_strndup(rest, n);
-		int next = make_dir(at, name) ? openat(at, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) : -1;
-		int number = errno;
-		if (at != p->fd)
-			close(at);
-		errno = number;
-		if (next < 0)
+		if (!make_dir(below < 0 ? p->fd : below, name) || !go_down(p->fd, &below, rest, n))
 			return false;
-		at = next;
 		rest += n + (rest[n] == '/');
 	}
-	if (at != p->fd)
-		close(at);
 	return true;
 }
 
@@ -508,13 +491,11 @@ static void remove_tree_at(int parent, const char *name)
 {
 	if (unlinkat(parent, name, 0) == 0 || (errno != EISDIR && errno != EPERM))
 		return;
-	int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	auto_fd fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
-	if (!dir) {
-		if (fd >= 0)
-			close(fd);
+	if (!dir)
 		return;
-	}
+	fd_steal(&fd);
 	for (struct dirent *e; (e = readdir(dir));)
 		if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
 			remove_tree_at(dirfd(dir), e->d_name);
@@ -593,13 +574,11 @@ static void output_clear(struct served_output *o)
 	struct served_place *p = o->is_dir ? find_exact(o->temporary) : NULL;
 
 	if (p) {
-		if (p->fd >= 0)
-			close(p->fd);
+		fd_close(&p->fd);
 		g_free(p->path);
 		g_array_remove_index_fast(places, (guint)(p - place_at(0)));
 	}
-	if (o->dir >= 0)
-		close(o->dir);
+	fd_close(&o->dir);
 	g_free(o->path);
 	g_free(o->temporary);
 	g_free(o->name);
@@ -693,7 +672,7 @@ static int serve_begin(const struct files_request *r, bool only_places, struct f
 	if (!find_output(r->path, only_places, &o))
 		return -1;
 	o.is_dir = r->op == FILES_OP_BEGIN_DIR;
-	int fd = make_temporary(&o, r->mode & 0666);
+	auto_fd fd = make_temporary(&o, r->mode & 0666);
 	bool ok = fd >= 0 && give(fd);
 	g_autofree char *dir = g_path_get_dirname(o.path);
 	o.temporary = g_build_filename(dir, o.temporary_name, NULL);
@@ -704,13 +683,11 @@ static int serve_begin(const struct files_request *r, bool only_places, struct f
 		if (!places)
 			places = g_array_new(false, true, sizeof(struct served_place));
 		g_array_append_val(places, p);
-		fd = -1;
+		fd_steal(&fd);
 	}
 	if (!ok) {
 		if (fd >= 0)
 			remove_temporary(&o);
-		if (fd >= 0)
-			close(fd);
 		o.is_dir = false;	/* it is no place */
 		output_clear(&o);
 		return -1;
@@ -719,7 +696,7 @@ static int serve_begin(const struct files_request *r, bool only_places, struct f
 	if (!outputs)
 		outputs = g_array_new(false, true, sizeof(struct served_output));
 	g_array_append_val(outputs, o);
-	return fd;
+	return fd_steal(&fd);
 }
 
 /* Gives the output its name. */
@@ -741,12 +718,10 @@ static bool put_in_place(const struct served_output *o, bool force)
 
 static void sync_dir(int dir)
 {
-	int fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	auto_fd fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
-	if (fd < 0)
-		return;
-	fsync(fd);
-	close(fd);
+	if (fd >= 0)
+		fsync(fd);
 }
 
 /* A directory that was made stays a place, under its name. */

@@ -239,15 +239,7 @@ char *text_shell_quote(const char *s)
 	if (*p == '\0' && s && *s)
 		return g_strdup(s);
 
-	GString *out = g_string_new("'");
-	for (p = s ? s : ""; *p; p++) {
-		if (*p == '\'')
-			g_string_append(out, "'\\''");
-		else
-			g_string_append_c(out, *p);
-	}
-	g_string_append_c(out, '\'');
-	return g_string_free(out, FALSE);
+	return g_shell_quote(s ? s : "");
 }
 
 bool text_parse_id(const char *s, unsigned most, uint64_t *ret)

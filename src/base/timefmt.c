@@ -46,53 +46,45 @@ static struct tm broken_down(int64_t ns, int64_t *ret_rest)
 	return tm;
 }
 
-char *timefmt_clock(char buf[TIMEFMT_LEN], int64_t ns)
+/* decimals: of the second. */
+static char *instant(char *buf, int64_t ns, bool with_date, int decimals)
 {
 	int64_t rest;
 	struct tm tm = broken_down(ns, &rest);
+	int n = 0;
 
-	g_snprintf(buf, TIMEFMT_LEN, "%02d:%02d:%02d", tm.tm_hour, tm.tm_min, tm.tm_sec);
+	if (with_date)
+		n = g_snprintf(buf, TIMEFMT_LEN, "%04d-%02d-%02d ", tm.tm_year + 1900, tm.tm_mon + 1, tm.tm_mday);
+	n += g_snprintf(buf + n, (gulong)(TIMEFMT_LEN - n), "%02d:%02d:%02d", tm.tm_hour, tm.tm_min, tm.tm_sec);
+	if (decimals)
+		g_snprintf(buf + n, (gulong)(TIMEFMT_LEN - n), ".%0*d", decimals,
+			   (int)(decimals == 3 ? rest / NS_PER_MS : rest));
 	return buf;
+}
+
+char *timefmt_clock(char buf[TIMEFMT_LEN], int64_t ns)
+{
+	return instant(buf, ns, false, 0);
 }
 
 char *timefmt_clock_ms(char buf[TIMEFMT_LEN], int64_t ns)
 {
-	int64_t rest;
-	struct tm tm = broken_down(ns, &rest);
-
-	g_snprintf(buf, TIMEFMT_LEN, "%02d:%02d:%02d.%03d", tm.tm_hour, tm.tm_min, tm.tm_sec,
-		   (int)(rest / NS_PER_MS));
-	return buf;
+	return instant(buf, ns, false, 3);
 }
 
 char *timefmt_clock_ns(char buf[TIMEFMT_LEN], int64_t ns)
 {
-	int64_t rest;
-	struct tm tm = broken_down(ns, &rest);
-
-	g_snprintf(buf, TIMEFMT_LEN, "%02d:%02d:%02d.%09d", tm.tm_hour, tm.tm_min, tm.tm_sec,
-		   (int)rest);
-	return buf;
+	return instant(buf, ns, false, 9);
 }
 
 char *timefmt_date(char buf[TIMEFMT_LEN], int64_t ns)
 {
-	int64_t rest;
-	struct tm tm = broken_down(ns, &rest);
-
-	g_snprintf(buf, TIMEFMT_LEN, "%04d-%02d-%02d %02d:%02d:%02d", tm.tm_year + 1900,
-		   tm.tm_mon + 1, tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec);
-	return buf;
+	return instant(buf, ns, true, 0);
 }
 
 char *timefmt_date_ms(char buf[TIMEFMT_LEN], int64_t ns)
 {
-	char date[TIMEFMT_LEN];
-	int64_t rest;
-
-	split_seconds(ns, &rest);
-	g_snprintf(buf, TIMEFMT_LEN, "%.19s.%03u", timefmt_date(date, ns), (unsigned)(rest / NS_PER_MS));
-	return buf;
+	return instant(buf, ns, true, 3);
 }
 
 /* --- formatting durations and amounts --- */

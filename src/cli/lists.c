@@ -52,7 +52,7 @@ void about_columns(FILE *out, const struct view *v)
 void about_events(FILE *out)
 {
 	size_t n;
-	const struct blk_subscription *rows = model_subscriptions(&n);
+	const struct blk_subscription *rows = slice_subscriptions(&n);
 
 	for (size_t i = 0; i < n; i++) {
 		g_autofree char *fields = g_strjoinv(" ", (char **)rows[i].fields);
@@ -95,7 +95,7 @@ void about_metrics(FILE *out)
 static void print_enable_lines(FILE *out, const char *channel, enum plan_origin origin)
 {
 	size_t n;
-	const struct blk_subscription *rows = model_subscriptions(&n);
+	const struct blk_subscription *rows = slice_subscriptions(&n);
 
 	for (size_t i = 0; i < n; i++) {
 		if (plan_origin(&rows[i]) != origin)

@@ -224,7 +224,7 @@ static struct session_helper *start_helper(struct local *l, const struct options
 {
 	size_t n;
 	const struct session_options *h = &o->session;
-	const struct blk_subscription *rows = model_subscriptions(&n);
+	const struct blk_subscription *rows = slice_subscriptions(&n);
 	struct session_helper_options options = {
 		.session = l->session, .watch_only = !o->read.local, .timer_us = h->timer_us, .rows = rows,
 		.n_rows = n, .spans_only = h->spans_only, .calls_only = h->calls_only,

@@ -7,6 +7,7 @@
 #include "export/import.h"
 
 #include "base/fail.h"
+#include "base/fd.h"
 #include "base/files.h"
 #include "base/sort.h"
 #include "base/timefmt.h"
@@ -122,7 +123,7 @@ static bool survey_items(struct import *im, guint file, struct json_items *items
 
 static bool survey_file(struct import *im, guint file, GError **error)
 {
-	int fd = files_open_input(im->paths[file], error);
+	auto_fd fd = files_open_input(im->paths[file], error);
 
 	if (fd < 0 && error && g_error_matches(*error, G_FILE_ERROR, G_FILE_ERROR_ISDIR))
 		g_prefix_error(error, "directories of traces and files of spans cannot be combined: ");
@@ -132,7 +133,6 @@ static bool survey_file(struct import *im, guint file, GError **error)
 	json_items_open(&items, fd);
 	bool fine = survey_items(im, file, &items, error);
 	json_items_clear(&items);
-	close(fd);
 	return fine;
 }
 

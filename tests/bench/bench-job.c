@@ -69,7 +69,7 @@ static bool open_trace(void *path, struct job_trace *ret, GError **error)
 {
 	const char *const paths[] = { path, NULL };
 	size_t n_rows;
-	const struct blk_subscription *rows = model_subscriptions(&n_rows);
+	const struct blk_subscription *rows = slice_subscriptions(&n_rows);
 	struct native *n = native_open(paths, rows, n_rows, error);
 
 	if (!n)

@@ -19,7 +19,7 @@
 static bool open_trace(void *data, struct job_trace *ret, GError **error)
 {
 	size_t n;
-	const struct blk_subscription *rows = model_subscriptions(&n);
+	const struct blk_subscription *rows = slice_subscriptions(&n);
 	const char *const paths[] = { data, NULL };
 
 	ret->source = source_open_bt2(paths, rows, n, error);

@@ -65,7 +65,7 @@ int main(int argc, char **argv)
 	const char *const paths[] = { argc > 1 ? argv[1] : "tests/traces/demo/trace", NULL };
 	g_autoptr(GError) error = NULL;
 	size_t n;
-	const struct blk_subscription *rows = model_subscriptions(&n);
+	const struct blk_subscription *rows = slice_subscriptions(&n);
 	struct native *native = native_open(paths, rows, n, &error);
 	int64_t zooms[STEPS], reads[STEPS], from, to;
 

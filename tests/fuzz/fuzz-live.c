@@ -147,7 +147,7 @@ static void read_spool(const char *dir)
 	const char *const paths[] = { dir, NULL };
 	struct fuzz_taken taken = { .last = INT64_MIN };
 	size_t n_rows;
-	const struct blk_subscription *rows = model_subscriptions(&n_rows);
+	const struct blk_subscription *rows = slice_subscriptions(&n_rows);
 	struct source *s = source_open_native(paths, rows, n_rows, NULL);
 	if (s)
 		g_assert_cmpint(fuzz_take(s, &taken, G_MAXINT), ==, SOURCE_END);
@@ -166,7 +166,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		.live = true, .provisional = hash >> 32 & 1, .memory_budget = fuzz_one_of(hash >> 24, SOME) ? MEMORY : 0,
 	};
 	size_t n_rows;
-	const struct blk_subscription *rows = model_subscriptions(&n_rows);
+	const struct blk_subscription *rows = slice_subscriptions(&n_rows);
 	fuzz_model_begin(&m, &options, options.memory_budget);
 	fuzz_relay_run(&(struct fuzz_relay){
 		.answer = answer, .data = &t, .format = (enum viewer_format)(hash >> 40 & 7 ? VIEWER_FORMAT_UNKNOWN : hash >> 43 & 3),

@@ -78,8 +78,8 @@ static struct native *open_trace(const char *dir, uint64_t hash)
 	const char *const paths[] = { dir, NULL };
 	g_autoptr(GError) error = NULL;
 	size_t n_rows;
-	const struct blk_subscription *rows = fuzz_one_of(hash >> 16, SOME) ? model_subscriptions_counting(&n_rows)
-									    : model_subscriptions(&n_rows);
+	const struct blk_subscription *rows = fuzz_one_of(hash >> 16, SOME) ? slice_subscriptions_counting(&n_rows)
+									    : slice_subscriptions(&n_rows);
 	struct native *n = native_open(paths, rows, n_rows, &error);
 	if (!n) {
 		check_error(error);

@@ -96,8 +96,8 @@ static void end(struct made_processes *m, unsigned i)
 void made_processes_init(struct made_processes *m, size_t memory, bool counts)
 {
 	size_t n_rows;
-	const struct blk_subscription *rows = counts ? model_subscriptions_counting(&n_rows) :
-					      model_subscriptions(&n_rows);
+	const struct blk_subscription *rows = counts ? slice_subscriptions_counting(&n_rows) :
+					      slice_subscriptions(&n_rows);
 
 	m->counts = counts;
 	m->n = 0;

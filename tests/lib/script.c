@@ -664,7 +664,7 @@ struct timeline *timeline_of_script(const char *script, const struct model_optio
 	g_autoptr(GError) error = NULL;
 	struct blk_batch batch;
 	size_t n;
-	const struct blk_subscription *rows = model_subscriptions(&n);
+	const struct blk_subscription *rows = slice_subscriptions(&n);
 	struct source *source = source_open_script(script, rows, n, &error);
 	g_assert_no_error(error);
 	struct model *m = model_new(options);

@@ -21,7 +21,7 @@ struct payload { struct blk_text text[F_N]; int64_t num[F_N], vpid, vtid; };
 static uint16_t row_of(const char *event)
 {
 	size_t n;
-	const struct blk_subscription *rows = model_subscriptions(&n);
+	const struct blk_subscription *rows = slice_subscriptions(&n);
 	for (size_t i = 0; i < n; i++)
 		if (g_str_equal(rows[i].event, event))
 			return (uint16_t)i;

@@ -27,14 +27,14 @@ static struct recording *record(const char *name, const struct blk_subscription 
 struct recording *traces_record(const char *name)
 {
 	size_t n;
-	const struct blk_subscription *subs = model_subscriptions(&n);
+	const struct blk_subscription *subs = slice_subscriptions(&n);
 	return record(name, subs, n);
 }
 
 struct recording *traces_record_counting(const char *name)
 {
 	size_t n;
-	const struct blk_subscription *subs = model_subscriptions_counting(&n);
+	const struct blk_subscription *subs = slice_subscriptions_counting(&n);
 	return record(name, subs, n);
 }
 

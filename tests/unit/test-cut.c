@@ -43,7 +43,7 @@ static struct native *open_trace(const char *path, GError **error)
 {
 	const char *const paths[] = { path, NULL };
 	size_t n;
-	const struct blk_subscription *rows = model_subscriptions(&n);
+	const struct blk_subscription *rows = slice_subscriptions(&n);
 	return native_open(paths, rows, n, error);
 }
 

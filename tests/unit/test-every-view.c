@@ -21,7 +21,7 @@ static struct source *open_trace(const char *path)
 	const char *const paths[] = { path, NULL };
 	g_autoptr(GError) error = NULL;
 	size_t n;
-	const struct blk_subscription *rows = model_subscriptions(&n);
+	const struct blk_subscription *rows = slice_subscriptions(&n);
 	struct source *s = source_open_native(paths, rows, n, NULL);
 	if (!s)
 		s = source_open_bt2(paths, rows, n, &error);
@@ -113,7 +113,7 @@ static void test_nameless(void)
 {
 	g_autoptr(GError) error = NULL;
 	size_t n;
-	const struct blk_subscription *rows = model_subscriptions(&n);
+	const struct blk_subscription *rows = slice_subscriptions(&n);
 	struct source *s = source_open_script("1000000000 0 syscall_entry_read fd=3 count=1\n"
 					      "1000000000 1 syscall_entry_read fd=3 count=1\n"
 					      "1000005000 0 syscall_exit_read ret=1\n"

@@ -139,7 +139,7 @@ static bool open_actor(void *data, struct job_trace *ret, GError **error)
 {
 	struct stage *st = data;
 	size_t n;
-	const struct blk_subscription *rows = model_subscriptions(&n);
+	const struct blk_subscription *rows = slice_subscriptions(&n);
 
 	if (st->ending == END_HANG_OPEN)
 		hang(st);

@@ -184,7 +184,7 @@ static char *first_name(const char *text, const char *script)
 	size_t n;
 
 	g_assert_true(rules_parse(r, "rules", text, strlen(text), false, &error) && rules_install(r, &error));
-	const struct blk_subscription *rows = model_subscriptions(&n);
+	const struct blk_subscription *rows = slice_subscriptions(&n);
 	struct source *source = source_open_script(script, rows, n, &error);
 	g_assert_no_error(error);
 	struct model *m = model_new(&(struct model_options){ 0 });

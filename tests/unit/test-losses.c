@@ -151,7 +151,7 @@ static blk_source *a_second(void)
 	GString *script = g_string_new(NULL);
 	g_autoptr(GError) error = NULL;
 	size_t n;
-	const struct blk_subscription *subs = model_subscriptions(&n);
+	const struct blk_subscription *subs = slice_subscriptions(&n);
 
 	for (int i = 0; i < 100; i++) {
 		int64_t at = (10 * (int64_t)i + 1) * MS;
@@ -246,7 +246,7 @@ static char *account(const char *script, bool live)
 	const struct model_options options = { .live = live, .memory_budget = live ? 1 << 20 : 0 };
 	g_autoptr(GError) error = NULL;
 	size_t n;
-	const struct blk_subscription *subs = model_subscriptions(&n);
+	const struct blk_subscription *subs = slice_subscriptions(&n);
 	blk_source *s = source_open_script(script, subs, n, &error);
 	g_assert_no_error(error);
 	struct model *m = model_new(&options);

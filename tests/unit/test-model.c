@@ -145,7 +145,7 @@ static void test_horizon(void)
 {
 	g_autoptr(GError) error = NULL;
 	size_t n, seconds = 0;
-	const struct blk_subscription *subs = model_subscriptions(&n);
+	const struct blk_subscription *subs = slice_subscriptions(&n);
 	blk_source *s = source_open_script(
 		"1000000000 0 sched_switch prev_tid=0 prev_state=0 next_tid=7 prev_comm=\"swapper/0\" next_comm=\"a\"\n"
 		"1500000000 0 sched_switch prev_tid=7 prev_state=1 next_tid=0 prev_comm=\"a\" next_comm=\"swapper/0\"\n"
@@ -185,7 +185,7 @@ static void test_provisional_second(void)
 	static const bool expected[] = { true, false, true, false };
 	g_autoptr(GError) error = NULL;
 	size_t n, n_expected = 0;
-	const struct blk_subscription *subs = model_subscriptions(&n);
+	const struct blk_subscription *subs = slice_subscriptions(&n);
 	blk_source *s = source_open_script(
 		"1000000000 0 sched_switch prev_tid=8 prev_state=0 next_tid=7 prev_comm=\"b\" next_comm=\"a\"\n"
 		"2500000000 0 sched_switch prev_tid=7 prev_state=0 next_tid=8 prev_comm=\"a\" next_comm=\"b\"\n"
@@ -228,7 +228,7 @@ static void test_host_over(void)
 {
 	g_autoptr(GError) error = NULL;
 	size_t n;
-	const struct blk_subscription *subs = model_subscriptions(&n);
+	const struct blk_subscription *subs = slice_subscriptions(&n);
 	blk_source *s = source_open_script(
 		"1000000000 0 k@a:sched_switch prev_tid=8 prev_state=0 next_tid=7\n"
 		"1000000000 0 k@b:sched_switch prev_tid=8 prev_state=0 next_tid=7\n"
@@ -477,7 +477,7 @@ static void test_socketpair(void)
 {
 	g_autoptr(GError) error = NULL;
 	size_t n;
-	const struct blk_subscription *subs = model_subscriptions(&n);
+	const struct blk_subscription *subs = slice_subscriptions(&n);
 	blk_source *s = source_open_script(
 		"1 0 sched_switch prev_tid=0 prev_state=0 next_tid=7 prev_comm=\"swapper/0\" next_comm=\"a\"\n"
 		"2 0 syscall_entry_socketpair ctx.tid=7 family=1 type=1 protocol=0\n"
@@ -504,7 +504,7 @@ static void test_closing(void)
 {
 	g_autoptr(GError) error = NULL;
 	size_t n, published = 0;
-	const struct blk_subscription *subs = model_subscriptions(&n);
+	const struct blk_subscription *subs = slice_subscriptions(&n);
 	blk_source *s = source_open_script(
 		"1 0 sched_switch prev_tid=7 prev_state=1 next_tid=0 prev_comm=\"a\" next_comm=\"swapper/0\"\n"
 		"30000000001 0 sched_switch prev_tid=0 prev_state=0 next_tid=7 prev_comm=\"swapper/0\" "
@@ -538,7 +538,7 @@ static void test_live_full(void)
 	g_autoptr(GError) error = NULL;
 	g_autoptr(GString) script = g_string_new(NULL);
 	size_t n;
-	const struct blk_subscription *subs = model_subscriptions(&n);
+	const struct blk_subscription *subs = slice_subscriptions(&n);
 	for (int i = 1; i <= 60; i++)
 		g_string_append_printf(script, "%d500000000 0 sched_switch prev_tid=0 prev_state=0 "
 			"next_tid=7 prev_comm=\"swapper/0\" next_comm=\"a\"\n", i);

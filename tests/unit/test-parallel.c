@@ -23,7 +23,7 @@
 static struct recording *record_script(const char *text)
 {
 	size_t n;
-	const struct blk_subscription *rows = model_subscriptions(&n);
+	const struct blk_subscription *rows = slice_subscriptions(&n);
 	g_autoptr(GError) error = NULL;
 	struct source *source = source_open_script(text, rows, n, &error);
 	g_assert_no_error(error);

@@ -131,7 +131,7 @@ static void test_recording(gconstpointer data)
 	size_t n;
 	if (!path)
 		return;
-	const struct blk_subscription *subs = model_subscriptions(&n);
+	const struct blk_subscription *subs = slice_subscriptions(&n);
 	struct source *source = source_open_native(paths, subs, n, &error);
 	g_assert_no_error(error);
 	struct recording *r = recording_new(source, &error);

@@ -18,7 +18,7 @@
 static struct plan_wish wish(void)
 {
 	struct plan_wish w = { .session = "s", .timer_us = 1000000, .kernel = true, .loglevel = -1 };
-	w.rows = model_subscriptions(&w.n_rows);
+	w.rows = slice_subscriptions(&w.n_rows);
 	return w;
 }
 

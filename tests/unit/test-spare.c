@@ -69,7 +69,7 @@ static char *run(const char *script, const struct model_options *options, size_t
 {
 	g_autoptr(GError) error = NULL;
 	size_t n;
-	const struct blk_subscription *subs = model_subscriptions(&n);
+	const struct blk_subscription *subs = slice_subscriptions(&n);
 	blk_source *s = source_open_script(script, subs, n, &error);
 	g_assert_no_error(error);
 	struct model *m = model_new(options);

@@ -159,7 +159,7 @@ static char *records(const char *path, bool bt2)
 	const char *const paths[] = { path, NULL };
 	g_autoptr(GError) error = NULL;
 	size_t n;
-	const struct blk_subscription *rows = model_subscriptions(&n);
+	const struct blk_subscription *rows = slice_subscriptions(&n);
 	struct source *source = bt2 ? source_open_bt2(paths, rows, n, &error)
 				    : source_open_native(paths, rows, n, &error);
 	g_assert_no_error(error);

@@ -251,7 +251,7 @@ static void repair_missing(struct doctor *doc, const char *need, const char *wha
 static const char *purpose(const char *need)
 {
 	size_t n;
-	const struct blk_subscription *rows = model_subscriptions(&n);
+	const struct blk_subscription *rows = slice_subscriptions(&n);
 	g_autofree char *name = repair_words(need);
 	for (size_t i = 0; i < n; i++)
 		if (strcmp(rows[i].event, name) == 0)
@@ -263,7 +263,7 @@ static const char *purpose(const char *need)
 static void repair_rest(struct doctor *doc, GHashTable *done)
 {
 	size_t n;
-	const struct blk_subscription *rows = model_subscriptions(&n);
+	const struct blk_subscription *rows = slice_subscriptions(&n);
 
 	for (size_t i = 0; i < n; i++) {
 		const char *event = rows[i].event;

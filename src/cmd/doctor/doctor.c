@@ -113,7 +113,7 @@ static bool count_all(struct doctor *doc, struct source *s, GError **error)
 static const struct blk_subscription *wanted(const struct doctor *doc, size_t *ret_n)
 {
 	*ret_n = G_N_ELEMENTS(nothing);
-	return doctor_find_channel(doc, "kernel") ? model_subscriptions(ret_n) : nothing;
+	return doctor_find_channel(doc, "kernel") ? slice_subscriptions(ret_n) : nothing;
 }
 
 static bool hear_native(struct doctor *doc, struct native *native, GError **error)

@@ -71,21 +71,6 @@ void model_free(struct model *m)
 	g_free(m);
 }
 
-const struct blk_subscription *model_subscriptions(size_t *ret_n)
-{
-	return slice_subscriptions(ret_n);
-}
-
-const struct blk_subscription *model_subscriptions_counting(size_t *ret_n)
-{
-	return slice_subscriptions_counting(ret_n);
-}
-
-const struct blk_subscription *model_subscriptions_counting_user(size_t *ret_n)
-{
-	return slice_subscriptions_counting_user(ret_n);
-}
-
 void model_without_spans(struct model *m)
 {
 	slice_without_spans(m->s);

@@ -5,7 +5,7 @@
  * is built on slices (slice.h).
  *
  *     struct model *m = model_new(&(struct model_options){ 0 });
- *     source = source_open_bt2(paths, model_subscriptions(&n), n, &error);
+ *     source = source_open_bt2(paths, slice_subscriptions(&n), n, &error);
  *     while (source_next(source, &batch, &error) == SOURCE_OK) {
  *             model_feed(m, &source->tables, &batch);
  *             give_away(model_publish(m, false));   // now and then
@@ -37,13 +37,6 @@ struct model_options {
 struct model;
 struct model *model_new(const struct model_options *options);
 void model_free(struct model *m);			/* NULL is fine */
-
-/* The subscription table of all handlers, and its number of rows. Static. */
-const struct blk_subscription *model_subscriptions(size_t *ret_n);
-
-/* As slice_subscriptions_counting(), slice_subscriptions_counting_user(). */
-const struct blk_subscription *model_subscriptions_counting(size_t *ret_n);
-const struct blk_subscription *model_subscriptions_counting_user(size_t *ret_n);
 
 /* As slice_without_spans(). Call it before anything is fed. */
 void model_without_spans(struct model *m);

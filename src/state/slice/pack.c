@@ -6,6 +6,7 @@
 #include "base/disk.h"
 #include "base/each.h"
 #include "base/fail.h"
+#include "base/fd.h"
 #include "base/files.h"
 #include "base/limits.h"
 #include "state/kernel/bin.h"
@@ -175,12 +176,10 @@ static bool read_stored(const struct pack *p, uint8_t *to, GError **error)
 		memcpy(to, p->bytes->data, p->stored);
 	if (p->bytes || !p->path)
 		return p->bytes || pack_read_at(p->fd, to, p->stored, p->offset, error);
-	int fd = files_open_input(p->path, error);
+	auto_fd fd = files_open_input(p->path, error);
 	bool ok = fd >= 0 && pack_read_at(fd, to, p->stored, p->offset, error);
 	if (fd >= 0 && !ok)
 		g_prefix_error(error, "%s: ", p->path);
-	if (fd >= 0)
-		close(fd);
 	return ok;
 }
 

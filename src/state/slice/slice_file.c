@@ -5,6 +5,7 @@
 #include "base/deflate.h"
 #include "base/disk.h"
 #include "base/fail.h"
+#include "base/fd.h"
 #include "base/files.h"
 #include "base/limits.h"
 #include "state/kernel/feed.h"
@@ -391,18 +392,14 @@ struct slice *slice_file_read(int fd, struct slice_piece *ret_piece, GError **er
 bool slice_file_is(const char *path)
 {
 	char magic[MAGIC_BYTES];
-	int fd = files_open_input(path, NULL);
-	bool is = fd >= 0 && pread(fd, magic, sizeof magic, 0) == sizeof magic &&
-		!memcmp(magic, MAGIC, sizeof magic);
+	auto_fd fd = files_open_input(path, NULL);
 
-	if (fd >= 0)
-		close(fd);
-	return is;
+	return fd >= 0 && pread(fd, magic, sizeof magic, 0) == sizeof magic && !memcmp(magic, MAGIC, sizeof magic);
 }
 
 struct slice *slice_file_open(const char *path, enum slice_part what, struct slice_piece *ret_piece, GError **error)
 {
-	int fd = files_open_input(path, error);
+	auto_fd fd = files_open_input(path, error);
 
 	if (fd < 0)
 		return NULL;
@@ -410,7 +407,6 @@ struct slice *slice_file_open(const char *path, enum slice_part what, struct sli
 		read_file(fd, what == SLICE_SUMMARY ? SUMMARY_SECTIONS : SECTIONS, path, ret_piece, error);
 	if (!s)
 		g_prefix_error(error, "%s: ", path);
-	close(fd);
 	return s;
 }
 

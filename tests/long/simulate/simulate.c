@@ -36,7 +36,7 @@
 #define PATIENCE_US (60 * G_USEC_PER_SEC)	/* after the last session: then blktop is stopped */
 #define QUIET_US (40 * G_USEC_PER_SEC)	/* the same, where it waits for other sessions */
 #define SEED_SECONDS 120		/* of real time */
-#define TRACE_ID (BLK_FIELD0 + 4)	/* of model_subscriptions() */
+#define TRACE_ID (BLK_FIELD0 + 4)	/* of slice_subscriptions() */
 #define EVENT (BLK_FIELD0 + 7)
 
 /* One run of blktop. */
@@ -169,7 +169,7 @@ static bool open_run(void *data, struct job_trace *ret, GError **error)
 					     .session = (char *)"spans" };
 	struct run *r = data;
 	size_t n;
-	const struct blk_subscription *rows = model_subscriptions(&n);
+	const struct blk_subscription *rows = slice_subscriptions(&n);
 	const struct live_options options = { .timeout_ms = LIVE_DEFAULT_TIMEOUT_MS, .from_beginning = true,
 					      .wait = world.many_sessions || world.begins_us > BEGIN_US, .late_ns = -1,
 					      .spool = r->spool };
@@ -396,7 +396,7 @@ static void check_spool(const struct run *r, const char *dir, bool whole)
 {
 	const char *const paths[] = { dir, NULL };
 	size_t n_rows;
-	const struct blk_subscription *rows = model_subscriptions(&n_rows);
+	const struct blk_subscription *rows = slice_subscriptions(&n_rows);
 	struct run again = { .seen = g_new0(uint8_t, world.requests->len + 1),
 			     .ended = g_array_new(false, true, sizeof(int64_t)) };
 	struct blk_batch batch;
