@@ -148,6 +148,17 @@ static void take_settings(struct options *o)
 	timefmt_set_utc(p->utc);
 }
 
+/* The recording of --demo is a path like others. */
+static bool find_demo(struct options *o, GError **error)
+{
+	if (!o->read.demo || o->command > COMMAND_DOCTOR)
+		return true;
+	o->read.paths = g_renew(char *, o->read.paths, 2);
+	o->read.paths[0] = input_find_demo(error);
+	o->read.paths[1] = NULL;
+	return o->read.paths[0] != NULL;
+}
+
 /* Part of --memory for packets of relay daemons that wait to be decoded, within these bounds in bytes. */
 #define QUEUE_SHARE 16
 #define LEAST_QUEUE (8u << 20)
@@ -246,7 +257,8 @@ int main(int argc, char **argv)
 	machine_learn_here();
 	machine_assume(o.machine);
 	int code = EXIT_FAILED;
-	if (user_choose(o.user, !o.no_isolation && !SANITIZED, &error) && log_open(o.log, o.log_level, &error)) {
+	if (find_demo(&o, &error) && user_choose(o.user, !o.no_isolation && !SANITIZED, &error) &&
+	    log_open(o.log, o.log_level, &error)) {
 		take_settings(&o);
 		if (o.read.memory)
 			slice_bound_memory(o.read.memory);

@@ -93,10 +93,11 @@ static char *label_path(const char *path)
 	return text_visible(name);
 }
 
-struct input *input_new_paths(const char *const *paths, enum reader reader)
+struct input *input_new_paths(const char *const *paths, enum reader reader, bool watched)
 {
 	struct input *in = input_new();
 	in->reader = reader;
+	in->watched = watched;
 	in->paths = g_strdupv((char **)paths);
 	in->label = label_path(paths[0]);
 	guint more = g_strv_length(in->paths) - 1;
@@ -104,14 +105,6 @@ struct input *input_new_paths(const char *const *paths, enum reader reader)
 		g_autofree char *first = in->label;
 		in->label = g_strdup_printf("%s +%u", first, more);
 	}
-	return in;
-}
-
-struct input *input_new_watched(const char *dir)
-{
-	const char *const paths[] = { dir, NULL };
-	struct input *in = input_new_paths(paths, READER_AUTO);
-	in->watched = true;
 	return in;
 }
 

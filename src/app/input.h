@@ -15,9 +15,8 @@ struct input;
  * request. */
 enum reader { READER_AUTO, READER_NATIVE, READER_BT2 };
 
-struct input *input_new_paths(const char *const *paths, enum reader reader);
-/* Slices that appear in the directory (run/slice_dir.h). */
-struct input *input_new_watched(const char *dir);
+/* watched: the path is a directory in which slices appear (run/slice_dir.h). */
+struct input *input_new_paths(const char *const *paths, enum reader reader, bool watched);
 /* Takes over an array of struct live_url, each with target and session. */
 struct input *input_new_live(GArray *urls, const struct live_options *options);
 /* Does it have single events? Slices do not: *error says where they are. */

@@ -2,6 +2,7 @@
 /* Messages and the log file: see messages.h. Main thread only. */
 #include "app/messages.h"
 
+#include "app/exit_code.h"
 #include "base/fail.h"
 #include "base/text.h"
 #include "base/user.h"
@@ -114,27 +115,21 @@ void log_error(const char *format, ...)
 	write_line(visible);
 }
 
-static void note_in_log(int level, const char *format, va_list args)
+int log_failure(const GError *error)
 {
-	if (log_fd < 0 || level > log_file_level)
+	log_error("%s", error->message);
+	return EXIT_FAILED;
+}
+
+void log_write(enum log_level level, const char *format, ...)
+{
+	va_list args;
+
+	if (log_fd < 0 || (int)level > log_file_level)
 		return;
+	va_start(args, format);
 	g_autofree char *text = g_strdup_vprintf(format, args);
+	va_end(args);
 	g_autofree char *visible = make_visible(text);
 	write_line(visible);
-}
-
-void log_note(const char *format, ...)
-{
-	va_list args;
-	va_start(args, format);
-	note_in_log(LOG_LEVEL_NOTE, format, args);
-	va_end(args);
-}
-
-void log_debug(const char *format, ...)
-{
-	va_list args;
-	va_start(args, format);
-	note_in_log(LOG_LEVEL_DEBUG, format, args);
-	va_end(args);
 }

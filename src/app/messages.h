@@ -22,10 +22,13 @@ bool log_open(const char *path, int level, GError **error);
 bool log_is_debug(void);	/* is log_debug() written? To skip expensive preparations */
 void log_close(void);
 
+/* Prints the error likewise. Returns EXIT_FAILED. */
+int log_failure(const GError *error);
 /* To stderr as "blktop: ...", and to the log file. */
 void log_error(const char *format, ...) G_GNUC_PRINTF(1, 2);
 /* To the log file only. */
-void log_note(const char *format, ...) G_GNUC_PRINTF(1, 2);
-void log_debug(const char *format, ...) G_GNUC_PRINTF(1, 2);
+void log_write(enum log_level level, const char *format, ...) G_GNUC_PRINTF(2, 3);
+#define log_note(...) log_write(LOG_LEVEL_NOTE, __VA_ARGS__)
+#define log_debug(...) log_write(LOG_LEVEL_DEBUG, __VA_ARGS__)
 
 #endif

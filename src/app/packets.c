@@ -23,10 +23,8 @@ static int find_chunks(struct packets *ret, const struct read_options *o)
 		code = reading_place_range(o, first, last + 1, &range.from, &range.to);
 	if (fine && code == EXIT_FINE)
 		dirs = chunks_find(slices, (const char *const *)o->chunks, &range, &error);
-	if (error) {
-		log_error("%s", error->message);
-		code = EXIT_FAILED;
-	}
+	if (error)
+		code = log_failure(error);
 	if (code != EXIT_FINE)
 		return code;
 	*ret = (struct packets){ (char **)g_ptr_array_free(dirs, false), true, range.from, range.to };
@@ -35,22 +33,10 @@ static int find_chunks(struct packets *ret, const struct read_options *o)
 
 int packets_find(struct packets *ret, const struct read_options *o)
 {
-	g_autoptr(GError) error = NULL;
-
 	*ret = (struct packets){ 0 };
-	if (!o->demo && slice_file_is(o->paths[0]))
+	if (slice_file_is(o->paths[0]))
 		return find_chunks(ret, o);
-	if (!o->demo) {
-		ret->paths = g_strdupv(o->paths);
-		return EXIT_FINE;
-	}
-	char *demo = input_find_demo(&error);
-	if (!demo) {
-		log_error("%s", error->message);
-		return EXIT_FAILED;
-	}
-	ret->paths = g_new0(char *, 2);
-	ret->paths[0] = demo;
+	ret->paths = g_strdupv(o->paths);
 	return EXIT_FINE;
 }
 

@@ -7,7 +7,7 @@
 
 struct read_options {
 	char **paths;			/* trace directories, NULL-terminated; may be empty */
-	bool demo;
+	bool demo;			/* .paths is the bundled recording; main() finds it */
 	bool live;			/* events come while it runs: from `urls`, .watch, or .local */
 	bool local;			/* from a session of this machine that must be made first: no `urls` yet */
 	struct local *running;		/* what serves sessions of this machine (cmd/local.h), or NULL; borrowed */

@@ -162,9 +162,7 @@ int reading_start(struct reading *r, const struct read_options *o, const struct 
 
 	*r = (struct reading){ .options = o, .skip_free = purpose->skip_free, .live = o->live,
 			       .timeout_ms = o->relay.timeout_ms, .waits = o->relay.wait };
-	if (o->watch) {
-		r->in = input_new_watched(o->paths[0]);
-	} else if (o->live) {
+	if (o->live && !o->watch) {
 		int code;
 		GArray *urls = relay_choose(o, NULL, &code);
 		if (!urls)
@@ -174,16 +172,8 @@ int reading_start(struct reading *r, const struct read_options *o, const struct 
 			log_error("--spool: %s", error->message);
 			return EXIT_FAILED;
 		}
-	} else if (o->demo) {
-		g_autofree char *demo = input_find_demo(&error);
-		const char *const paths[] = { demo, NULL };
-		if (!demo) {
-			log_error("%s", error->message);
-			return EXIT_FAILED;
-		}
-		r->in = input_new_paths(paths, o->reader);
 	} else {
-		r->in = input_new_paths((const char *const *)o->paths, o->reader);
+		r->in = input_new_paths((const char *const *)o->paths, o->reader, o->watch);
 	}
 	if (!reading_can_count(r->in, purpose->view, purpose->by))
 		return EXIT_FAILED;

@@ -52,6 +52,8 @@ enum command {
 /* What is shown on the screen or printed, and how. */
 struct shown_options {
 	const struct view *view;	/* --view, --list-columns, the command's own; NULL: not given */
+	const struct view *otherwise;	/* batch, if no view was chosen: printed of a recorded trace from whose events
+					 * .view has no figures; else NULL */
 	struct metric_query metric;	/* --metric, --by, --where: what .view prints then; .metric NULL: not given.
 					 * Its instants are not set: they are read_options.against_from and _to */
 	struct view *metric_view;	/* then also .view; owned */

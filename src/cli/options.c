@@ -154,6 +154,9 @@ static bool check_view(struct command_line *c, GError **error)
 	if (!id)
 		return true;
 	s->view = view_find(id);
+	if (g_strcmp0(id, w->view) && c->options.command == COMMAND_BATCH && !c->options.batch.check && !w->by &&
+	    !w->sort && !w->columns && !w->only && !s->filter)
+		s->otherwise = view_find("events");
 	if (s->view == &view_log && c->options.command == COMMAND_BATCH)
 		return fail(error, OPTIONS, "the log is printed by: blktop log TRACE_DIR");
 	return s->view || fail(error, OPTIONS, "no view '%s'; see blktop --list-views", id);

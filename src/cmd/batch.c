@@ -34,7 +34,8 @@
 
 struct batch {
 	const struct read_options *read;
-	const struct shown_options *shown;
+	const struct shown_options *shown;	/* main()'s, or .mine */
+	struct shown_options mine;
 	const struct batch_options *o;
 	struct reading r;
 	struct view view;		/* what is printed: the view with the columns asked for */
@@ -396,6 +397,31 @@ static int find_range(struct batch *b)
 	return b->from_ns < b->to_ns ? EXIT_FINE : reading_find_range(&b->r, b->read, &b->from_ns, &b->to_ns);
 }
 
+/* No view was chosen: has the trace events, but none that spans are made of, and no figures of threads? */
+static bool prints_otherwise(const struct batch *b)
+{
+	static const char *const of_spans[] = {
+		"zipkin:timestamp", "lttng_ust_cyg_profile:func_entry", "lttng_ust_cyg_profile_fast:func_entry",
+	};
+	const unsigned both = MISSING_SWITCHES | MISSING_CALLS;
+	bool spans = rules_n_installed() > 0;
+
+	for (size_t i = 0; i < G_N_ELEMENTS(of_spans); i++)
+		spans |= timeline_has_event(b->r.tl, of_spans[i]);
+	return b->shown->otherwise && !spans && (view_missing(b->r.tl) & both) == both;
+}
+
+/* Events by name are what the screen begins with then, too. */
+static void print_otherwise(struct batch *b)
+{
+	b->mine = *b->shown;
+	b->mine.view = b->mine.otherwise;
+	b->mine.by = b->mine.view->default_by;
+	b->shown = &b->mine;
+	g_free(b->columns);
+	choose_columns(b);
+}
+
 /* A recorded trace: read first, then print. */
 static int print_recorded(struct batch *b)
 {
@@ -418,15 +444,15 @@ static int print_recorded(struct batch *b)
 		return code != EXIT_FINE ? code : range_code;
 	judge_recorded(b, b->from_ns, b->to_ns);
 	send_recorded(b, b->from_ns, b->to_ns);
+	if (prints_otherwise(b))
+		print_otherwise(b);
 	int metric_code = prepare_metric(b);
 	if (metric_code != EXIT_FINE)
 		return metric_code;
 	report_missing(b);
 	g_autoptr(GError) error = NULL;
-	if (b->shown->narrowed && !narrow_is_there(&b->shown->narrow, b->r.tl, &error)) {
-		log_error("%s", error->message);
-		return EXIT_FAILED;
-	}
+	if (b->shown->narrowed && !narrow_is_there(&b->shown->narrow, b->r.tl, &error))
+		return log_failure(error);
 	print_all(b, b->from_ns, b->to_ns);
 	if (b->sending && !b->broken)
 		sending_wait(b->sending);
@@ -565,7 +591,7 @@ static struct reading_purpose purpose_of(const struct batch *b)
 		.prints = true, .view = s->view, .by = s->by, .narrow = s->narrowed ? &s->narrow : NULL,
 		.counts_threads = sends & READS(count) || (s->thresholds && thresholds_count_threads(s->thresholds)),
 		.without_spans = !needs_all && !s->view->reads_spans,
-		.cells = live || needs_all ? 0 : s->view->reads | sends,
+		.cells = live || needs_all ? 0 : s->view->reads | sends | (s->otherwise ? s->otherwise->reads : 0),
 		.skip_free = !live && !SANITIZED,
 	};
 }
@@ -656,10 +682,8 @@ static int export_spans(struct reading *r, const struct output_options *output, 
 	if (r->signal || (code != EXIT_FINE && timeline_n_spans(r->tl) == 0))
 		return code;
 	g_autofree char *text = span_export(r->tl, &o->selection, o->format, &n_spans, &error);
-	if (!text) {
-		log_error("%s", error->message);
-		return EXIT_FAILED;
-	}
+	if (!text)
+		return log_failure(error);
 	if (reading_loss_code(r) != EXIT_FINE)
 		log_error("events were lost or cannot be read: spans may be incomplete");
 	g_autofree char *what = g_strdup_printf("%u span%s", n_spans, n_spans == 1 ? "" : "s");

@@ -53,8 +53,6 @@ static void add_input(const char *path)
 
 static void add_inputs(const struct options *o)
 {
-	g_autofree char *demo = o->read.demo ? input_find_demo(NULL) : NULL;
-
 	for (char **p = o->read.paths; p && *p; p++) {
 		g_autofree char *neighbours = o->command == COMMAND_MAP ? map_chunk_parent(*p) : NULL;
 		files_add(*p, FILES_READ | (o->map.delete_mapped ? FILES_CHANGE : 0u), NULL);
@@ -63,8 +61,6 @@ static void add_inputs(const struct options *o)
 	}
 	for (char **p = o->read.chunks; p && *p; p++)
 		add_input(*p);
-	if (demo)
-		add_input(demo);
 	if (o->shown.baseline)
 		add_input(o->shown.baseline);
 }

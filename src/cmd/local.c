@@ -258,12 +258,6 @@ static bool local_init(struct local *l, const struct options *o, GError **error)
 	return l->session_helper != NULL;
 }
 
-static int fail_with(const GError *error)
-{
-	log_error("%s", error->message);
-	return EXIT_FAILED;
-}
-
 /* Asks the user. EXIT_FINE: agreed, or *ret_left: cancelled. */
 static int ask_first(struct local *l, bool *ret_left)
 {
@@ -280,7 +274,7 @@ static int ask_first(struct local *l, bool *ret_left)
 	}
 	g_autofree char *text = session_helper_ask(l->session_helper, HELPER_DESCRIBE, NULL, LOOK_MS, &error);
 	if (!text)
-		return fail_with(error);
+		return log_failure(error);
 	*ret_left = !agree(l, text);
 	return EXIT_FINE;
 }
@@ -319,13 +313,13 @@ static int run_inside(struct local *l, int (*run)(const struct options *o))
 	struct options mine = *l->o;
 
 	if (!begin(l, &error))
-		return fail_with(error);
+		return log_failure(error);
 	mine.read.running = l;
 	if (!l->o->read.local)
 		return end(l, run(&mine));
 	struct live_url url = { 0 };
 	if (!live_url_parse(l->url, &url, &error))
-		return end(l, fail_with(error));
+		return end(l, log_failure(error));
 	mine.read.urls = &url;
 	mine.read.n_urls = 1;
 	mine.read.relay.from_beginning = true;	/* the session is new: its first event counts */
@@ -348,7 +342,7 @@ int local_run(const struct options *o, int (*run)(const struct options *o))
 
 	if (!local_init(&l, o, &error)) {
 		local_clear(&l);
-		return fail_with(error);
+		return log_failure(error);
 	}
 	int code = ask_first(&l, &left);
 	if (code == EXIT_FINE && !left)
@@ -365,13 +359,13 @@ int local_sweep(const struct options *o)
 
 	if (!local_init(&l, o, &error)) {
 		local_clear(&l);
-		return fail_with(error);
+		return log_failure(error);
 	}
 	g_autofree char *reply = session_helper_ask(l.session_helper, HELPER_SWEEP, NULL, END_MS, &error);
 	if (reply)
 		fputs(reply, stdout);
 	else
-		code = fail_with(error);
+		code = log_failure(error);
 	local_clear(&l);
 	return code;
 }

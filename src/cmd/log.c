@@ -117,10 +117,8 @@ static int print_packets(const struct read_options *read, const struct shown_opt
 			code = EXIT_FAILED;
 		}
 	}
-	if (error && !p.broken) {
-		log_error("%s", error->message);
-		code = EXIT_FAILED;
-	}
+	if (error && !p.broken)
+		code = log_failure(error);
 	reading_release_signals();
 	logsource_free(s);
 	logfilter_free(p.filter);

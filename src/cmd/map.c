@@ -36,10 +36,8 @@ static int write_slice(const struct output_options *output, struct slice *s, con
 	char text[TIMEFMT_LEN];
 	uint64_t size;
 
-	if (!map_write_slice(s, piece, output, &path, &size, &error)) {
-		log_error("%s", error->message);
-		return EXIT_FAILED;
-	}
+	if (!map_write_slice(s, piece, output, &path, &size, &error))
+		return log_failure(error);
 	fprintf(stderr, "wrote %s: %s, %" PRIu64 " events\n", path, timefmt_bytes(text, size), slice_n_events(s));
 	return EXIT_FINE;
 }
@@ -68,10 +66,8 @@ static int find_range(const struct read_options *o, int64_t *ret_from, int64_t *
 
 	if (!o->from && !o->to)
 		return EXIT_FINE;
-	if (!map_bounds((const char *const *)o->paths, &first, &end, &error)) {
-		log_error("%s", error->message);
-		return EXIT_FAILED;
-	}
+	if (!map_bounds((const char *const *)o->paths, &first, &end, &error))
+		return log_failure(error);
 	return reading_place_ends(o, first, end, ret_from, ret_to);
 }
 

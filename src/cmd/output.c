@@ -30,10 +30,8 @@ static int write_file(const struct output_options *o, const char *text, const ch
 	g_autoptr(GError) error = NULL;
 	g_autofree char *path = NULL;
 
-	if (!export_write_file(o->path, text, strlen(text), o->force, &path, &error)) {
-		log_error("%s", error->message);
-		return EXIT_FAILED;
-	}
+	if (!export_write_file(o->path, text, strlen(text), o->force, &path, &error))
+		return log_failure(error);
 	fprintf(stderr, "wrote %s%s%s\n", path, what ? ": " : "", what ? what : "");
 	return EXIT_FINE;
 }

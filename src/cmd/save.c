@@ -87,7 +87,7 @@ static int write_range(const struct trace_cut *cut, enum reader reader)
 	}
 	g_autofree char *what = save_describe(cut, &r);
 	int code = r.damaged || r.unreadable ? EXIT_LOSS : EXIT_FINE;
-	struct input *in = input_new_paths(cut->paths, reader);
+	struct input *in = input_new_paths(cut->paths, reader, false);
 
 	carried_bookmarks_save(in, r.path, r.from_ns, r.to_ns);
 	input_unref(in);

@@ -86,6 +86,13 @@ static int backend_fd(void *data)
 	return job_fd(s->job);
 }
 
+static struct job_status status_of(const struct screen_run *s)
+{
+	struct job_status st;
+	job_get_status(s->job, &st);
+	return st;
+}
+
 static void report_alert(void *data, const struct alert *alert, const char *reason)
 {
 	struct screen_run *s = data;
@@ -94,9 +101,8 @@ static void report_alert(void *data, const struct alert *alert, const char *reas
 
 static void judge(struct screen_run *s)
 {
-	struct job_status st;
 	size_t n = timeline_n_seconds(s->tl);
-	job_get_status(s->job, &st);
+	struct job_status st = status_of(s);
 	if (s->alerts && n)
 		alerts_update(s->alerts, s->tl, st.phase == JOB_DONE ? n : n - 1);
 }
@@ -127,9 +133,7 @@ static char **paths_of_events(struct screen_run *s)
 /* In a trace without spans: looks for events that could be spans. */
 static void look_for_rules(struct screen_run *s)
 {
-	struct job_status st;
-
-	job_get_status(s->job, &st);
+	struct job_status st = status_of(s);
 	if (!is_time_to_look(s, &st))
 		return;
 	s->looked_at = st.n_events;
@@ -324,10 +328,8 @@ static void backend_status(void *data, struct ui_status *ret)
 		[JOB_CANCELLED] = UI_CANCELLED, [JOB_FAILED] = UI_FAILED,
 	};
 	struct screen_run *s = data;
-	struct job_status st;
-
 	local_tick(s->read->running, s->in);
-	job_get_status(s->job, &st);
+	struct job_status st = status_of(s);
 	*ret = (struct ui_status){
 		.phase = s->live && st.phase == JOB_LOADING ? UI_LIVE : phases[st.phase],
 		.progress = st.progress, .n_events = st.n_events,
@@ -355,9 +357,7 @@ static void backend_status(void *data, struct ui_status *ret)
 static char *backend_nothing(void *data)
 {
 	struct screen_run *s = data;
-	struct job_status st;
-
-	job_get_status(s->job, &st);
+	struct job_status st = status_of(s);
 	if (s->read->watch && st.phase == JOB_LOADING)
 		return next_steps_watched(s->read->paths[0]);
 	if (!s->session || (st.phase != JOB_LOADING && st.phase != JOB_DONE))
@@ -369,11 +369,9 @@ static char *backend_nothing(void *data)
 static bool backend_align(void *data, char **ret_message)
 {
 	struct screen_run *s = data;
-	struct job_status st;
-
 	if (!hosts_can_align(s->read, ret_message))
 		return false;
-	job_get_status(s->job, &st);
+	struct job_status st = status_of(s);
 	if (!s->live && st.phase <= JOB_LOADING) {
 		*ret_message = g_strdup("cannot align clocks yet: not all calls between hosts were read");
 		return false;
@@ -505,9 +503,7 @@ static char **log_paths(const struct screen_run *s)
 /* There are more chunks now. */
 static void renew_log(struct screen_run *s)
 {
-	struct job_status st;
-
-	job_get_status(s->job, &st);
+	struct job_status st = status_of(s);
 	if (!s->read->watch || s->log_newest_ns == st.newest_ns)
 		return;
 	s->log_newest_ns = st.newest_ns;
@@ -790,14 +786,9 @@ static int keep_packets(struct screen_run *s)
 static int open_input(struct screen_run *s, bool *ret_left)
 {
 	const struct read_options *read = s->read;
-	g_autoptr(GError) error = NULL;
 
 	*ret_left = false;
-	if (read->watch) {
-		s->in = input_new_watched(read->paths[0]);
-		return EXIT_FINE;
-	}
-	if (read->live) {
+	if (s->session) {
 		int code;
 		const struct ui_options ui = { .live = true, .ascii = s->shown->ascii, .color = s->o->color,
 					       .prefs = s->o->prefs, .at_ns = TIME_UNKNOWN };
@@ -807,17 +798,7 @@ static int open_input(struct screen_run *s, bool *ret_left)
 		*ret_left = !urls && code == EXIT_FINE;
 		return urls && !term_problem() ? keep_packets(s) : code;
 	}
-	if (!read->demo) {
-		s->in = input_new_paths((const char *const *)read->paths, read->reader);
-		return EXIT_FINE;
-	}
-	g_autofree char *demo = input_find_demo(&error);
-	const char *const paths[] = { demo, NULL };
-	if (!demo) {
-		log_error("%s", error->message);
-		return EXIT_FAILED;
-	}
-	s->in = input_new_paths(paths, read->reader);
+	s->in = input_new_paths((const char *const *)read->paths, read->reader, read->watch);
 	return EXIT_FINE;
 }
 
@@ -995,8 +976,7 @@ static int run_ui(struct screen_run *s)
 	look_for_rules(s);
 
 	int code = ui_run(&options, &backend, s->tl);
-	struct job_status st;
-	job_get_status(s->job, &st);
+	struct job_status st = status_of(s);
 	if (code != EXIT_FINE || st.phase != JOB_FAILED)
 		return code;
 	log_error("%s", st.message);
@@ -1027,8 +1007,7 @@ static int run_once(struct screen_run *s)
 	if (s->alerts && s->live)
 		alerts_on_alert(s->alerts, report_alert, s);
 	int code = begun && wait_first(s) ? run_ui(s) : EXIT_FAILED;
-	struct job_status st;
-	job_get_status(s->job, &st);
+	struct job_status st = status_of(s);
 	s->ended = st.phase == JOB_DONE;
 	s->looked_at = 0;
 	g_clear_pointer(&s->log, logjob_free);		/* these signal the job's fd, so they end first */

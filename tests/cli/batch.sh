@@ -7,6 +7,12 @@ small=$TRACES/kernel-small/trace
 
 succeeds 0 "text" -b --view processes "$small"
 succeeds 0 "the first view is processes" -b "$small"
+run -b --view events "$TRACES/ust-fields/trace"
+mv "$work/out" "$work/want"
+run -b "$TRACES/ust-fields/trace"
+ok "the first view is events where nothing else has figures, as on the screen" cmp "$work/want" "$work/out"
+run -b --columns pid "$TRACES/ust-fields/trace"
+ok "but not if columns of processes are asked for" grep -qx 6082 "$work/out"
 succeeds 0 "csv" -b --view syscalls --format csv "$small"
 head -1 "$work/out" >"$work/header"
 ok "csv has one header" [ "$(grep -cxFf "$work/header" "$work/out")" -eq 1 ]

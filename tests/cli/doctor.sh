@@ -202,6 +202,8 @@ ok "-o FILE" grep -q QUESTIONS out.txt
 
 refused 1 "nowhere" --doctor nowhere
 refused 2 "no trace directory" --doctor
+"$BLKTOP" map "$TRACES/rotation/trace" -o a.blkslice 2>"$work/err"
+refused 1 "the doctor examines these packets: blktop --doctor DIR" --doctor a.blkslice
 refused 2 "-n needs a relay" --doctor -n 3 "$TRACES/demo/trace"
 refused 2 "--at needs -b, report" --doctor --at +3s "$TRACES/demo/trace"
 refused 2 "text or json" --doctor --format csv "$TRACES/demo/trace"

@@ -39,6 +39,8 @@ result $? "a file that is no program"
 ask -y -- ./nosuch
 refuses "cannot run './nosuch'"
 result $? "-y: likewise"
+shows "after -- comes a program"
+result $? "and what to do"
 ask --pid 999999999
 refuses "there is no process 999999999"
 result $? "a process that does not exist"

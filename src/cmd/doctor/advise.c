@@ -284,17 +284,14 @@ static void check_trace(struct doctor *doc)
 	const struct diag_channel *ust = doctor_find_channel(doc, "ust");
 
 	if (doc->d->to_ns == TIME_UNKNOWN)
-		g_ptr_array_add(doc->d->problems, g_strdup(doc->live ?
-			"no event came while blktop listened" : "the trace has no events"));
+		doctor_problem(doc, doc->live ? "no event came while blktop listened" : "the trace has no events");
 	if (kernel && ust && kernel->first_ns != TIME_UNKNOWN && ust->first_ns != TIME_UNKNOWN &&
 	    (kernel->last_ns < ust->first_ns || ust->last_ns < kernel->first_ns))
-		g_ptr_array_add(doc->d->problems,
-				g_strdup("the kernel's and the user-space part do not overlap in time: "
-					 "no span can be explained"));
+		doctor_problem(doc, "the kernel's and the user-space part do not overlap in time: no span can be "
+			       "explained");
 	if (kernel && doc->d->to_ns != TIME_UNKNOWN && doctor_count(doc, "lttng_statedump_start") == 0 &&
 	    doctor_count(doc, "lttng_statedump_process_state") == 0)
-		g_ptr_array_add(doc->d->problems,
-				g_strdup("state dump events are enabled, but the trace has none"));
+		doctor_problem(doc, "state dump events are enabled, but the trace has none");
 }
 
 void doctor_advise(struct doctor *doc)

@@ -179,20 +179,17 @@ static void suggest(struct doctor *doc, const char *const *paths, enum reader re
 static int examine_trace(struct doctor *doc, const struct read_options *o)
 {
 	g_autoptr(GError) error = NULL;
-	g_autofree char *demo = o->demo ? input_find_demo(&error) : NULL;
-	const char *const demo_paths[] = { demo, NULL };
-	const char *const *paths = o->demo ? demo_paths : (const char *const *)o->paths;
+	const char *const *paths = (const char *const *)o->paths;
 	g_autofree char *label = g_strjoinv(" ", (char **)paths);
 
 	doctor_init(doc, o->demo ? "demo" : label, false);
-	if (!o->demo || demo) {
-		doctor_scan(doc, paths);
-		if (hear_trace(doc, paths, o->reader, &error)) {
-			suggest(doc, paths, o->reader);
-			return EXIT_FINE;
-		}
+	doctor_scan(doc, paths);
+	if (hear_trace(doc, paths, o->reader, &error)) {
+		suggest(doc, paths, o->reader);
+		return EXIT_FINE;
 	}
-	log_error("%s", error ? error->message : "the trace cannot be read");
+	log_error("%s%s", error ? error->message : "the trace cannot be read",
+		  slice_file_is(paths[0]) ? "; the doctor examines these packets: blktop --doctor DIR" : "");
 	return EXIT_FAILED;
 }
 

@@ -49,6 +49,9 @@ void doctor_counted(struct doctor *doc, const struct blk_tables *t);
 void doctor_advise(struct doctor *doc);
 void doctor_check_clocks(struct doctor *doc);
 
+/* Adds one, unless it is there. */
+void doctor_problem(struct doctor *doc, const char *format, ...) G_GNUC_PRINTF(2, 3);
+
 /* Repairs. Commands for an unknown channel call it NAME. */
 struct diag_repair *doctor_repair(struct doctor *doc, char *problem, GPtrArray *commands,
 				  double events_per_s, char *cost);

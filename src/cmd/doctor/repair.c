@@ -153,14 +153,14 @@ static void repair_loss(struct doctor *doc, const struct diag_channel *c)
 				      "CPU, for each user or process", LEAST_SUBBUFS, timefmt_bytes(held, subbuf * n)));
 }
 
-static void problem(struct doctor *doc, char *text)
+void doctor_problem(struct doctor *doc, const char *format, ...)
 {
-	for (guint i = 0; i < doc->d->problems->len; i++)
-		if (strcmp(doc->d->problems->pdata[i], text) == 0) {
-			g_free(text);
-			return;
-		}
-	g_ptr_array_add(doc->d->problems, text);
+	va_list args;
+	va_start(args, format);
+	g_autofree char *text = g_strdup_vprintf(format, args);
+	va_end(args);
+	if (!g_ptr_array_find_with_equal_func(doc->d->problems, text, g_str_equal, NULL))
+		g_ptr_array_add(doc->d->problems, g_steal_pointer(&text));
 }
 
 /* Larger buffers would not have helped. */
@@ -168,10 +168,10 @@ static void report_damage(struct doctor *doc, const struct diag_channel *c)
 {
 	const bool one = c->damaged == 1;
 
-	problem(doc, g_strdup_printf("%" G_GUINT64_FORMAT " packet%s of channel %s (%s) cannot be decoded to %s end: "
-				     "the file is damaged or cut off there, or the tracer was killed; how many events "
-				     "are missing is unknown",
-				     c->damaged, one ? "" : "s", c->name, c->domain, one ? "its" : "their"));
+	doctor_problem(doc, "%" G_GUINT64_FORMAT " packet%s of channel %s (%s) cannot be decoded to %s end: "
+		       "the file is damaged or cut off there, or the tracer was killed; how many events "
+		       "are missing is unknown",
+		       c->damaged, one ? "" : "s", c->name, c->domain, one ? "its" : "their");
 }
 
 void doctor_repair_losses(struct doctor *doc)
@@ -195,32 +195,32 @@ static void compare_clocks(struct doctor *doc, const struct doctor_clock *a,
 	bool same_boot = strcmp(a->uuid, b->uuid) == 0;
 
 	if (g_strcmp0(a->host, b->host) != 0 && !(same_boot && *a->uuid)) {
-		problem(doc, g_strdup_printf("traces of several hosts (%s, %s): blktop does not compare their clocks, "
-					     "so instants may differ by their offset",
-					     a->host ? a->host : "?", b->host ? b->host : "?"));
+		doctor_problem(doc, "traces of several hosts (%s, %s): blktop does not compare their clocks, "
+			       "so instants may differ by their offset",
+			       a->host ? a->host : "?", b->host ? b->host : "?");
 		return;
 	}
 	if (!same_boot) {
-		problem(doc, g_strdup_printf("clocks of %s and %s (host %s) have different uuids: the traces are "
-					     "of different boots, and one cannot explain the spans of "
-					     "the other", a->where, b->where, a->host ? a->host : "?"));
+		doctor_problem(doc, "clocks of %s and %s (host %s) have different uuids: the traces are "
+			       "of different boots, and one cannot explain the spans of "
+			       "the other", a->where, b->where, a->host ? a->host : "?");
 		return;
 	}
 	__int128 off = a->offset_ns - b->offset_ns;
 	int64_t ns = (int64_t)(off < 0 ? -off : off);
 	if (ns >= OFFSET_REPORTED_NS)
-		problem(doc, g_strdup_printf("clock offsets of the %s and %s traces of %s differ by %s: "
-					     "the kernel's is used for both", a->domain, b->domain,
-					     a->host ? a->host : "?", timefmt_duration(buf, ns)));
+		doctor_problem(doc, "clock offsets of the %s and %s traces of %s differ by %s: "
+			       "the kernel's is used for both", a->domain, b->domain,
+			       a->host ? a->host : "?", timefmt_duration(buf, ns));
 }
 
 static void report_back(struct doctor *doc, const struct diag_channel *c)
 {
 	char back[TIMEFMT_LEN], at[TIMEFMT_LEN];
 
-	problem(doc, g_strdup_printf("the clock of a stream of channel %s (%s of %s) went back by %s at %s: what lies "
-				     "across that is partial or unknown", c->name, c->domain, c->host,
-				     timefmt_duration(back, c->back_ns), timefmt_clock(at, c->back_at_ns)));
+	doctor_problem(doc, "the clock of a stream of channel %s (%s of %s) went back by %s at %s: what lies "
+		       "across that is partial or unknown", c->name, c->domain, c->host,
+		       timefmt_duration(back, c->back_ns), timefmt_clock(at, c->back_at_ns));
 }
 
 #define SKEW_USUAL_NS 1000	/* synchronised time stamp counters differ by less */
@@ -236,13 +236,12 @@ static void report_reordered(struct doctor *doc)
 		return;
 	timefmt_duration(most, doc->reordered_max_ns);
 	timefmt_duration(limit, CLOCK_SKEW_NS);
-	problem(doc, g_strdup_printf(
-		"clocks of CPUs differ: %" G_GUINT64_FORMAT " pair%s of events of two CPUs %s stamped in the wrong "
-		"order or equally, by %s at most, and %s put in order; shorter times are uncertain, and pairs more "
-		"than %s apart stay as they are. Record with a clock that all CPUs share: "
-		"/sys/devices/system/clocksource/clocksource0/current_clocksource should be tsc, and dmesg should "
-		"not call it unstable", n, n == 1 ? "" : "s", n == 1 ? "was" : "were", most,
-		n == 1 ? "was" : "were", limit));
+	doctor_problem(doc, "clocks of CPUs differ: %" G_GUINT64_FORMAT " pair%s of events of two CPUs %s stamped in "
+		       "the wrong order or equally, by %s at most, and %s put in order; shorter times are uncertain, "
+		       "and pairs more than %s apart stay as they are. Record with a clock that all CPUs share: "
+		       "/sys/devices/system/clocksource/clocksource0/current_clocksource should be tsc, and dmesg "
+		       "should not call it unstable", n, n == 1 ? "" : "s", n == 1 ? "was" : "were", most,
+		       n == 1 ? "was" : "were", limit);
 }
 
 void doctor_check_clocks(struct doctor *doc)
@@ -254,10 +253,10 @@ void doctor_check_clocks(struct doctor *doc)
 	for (guint i = 0; i < doc->clocks->len; i++) {
 		const struct doctor_clock *c = doc->clocks->pdata[i];
 		if (!c->host)
-			problem(doc, g_strdup_printf("%s does not say which host recorded it", c->where));
+			doctor_problem(doc, "%s does not say which host recorded it", c->where);
 		if (!*c->uuid)
-			problem(doc, g_strdup_printf("the clock of %s has no uuid: it may differ from that of "
-						     "the other traces", c->where));
+			doctor_problem(doc, "the clock of %s has no uuid: it may differ from that of "
+				       "the other traces", c->where);
 		/* Comparing each with the first suffices to find a difference. */
 		if (i)
 			compare_clocks(doc, doc->clocks->pdata[0], c);

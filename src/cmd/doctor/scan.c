@@ -59,16 +59,6 @@ struct doctor_scan {
 	char uuid[40];
 };
 
-static void add_problem(struct doctor *doc, const char *format, ...) G_GNUC_PRINTF(2, 3);
-
-static void add_problem(struct doctor *doc, const char *format, ...)
-{
-	va_list args;
-	va_start(args, format);
-	g_ptr_array_add(doc->d->problems, g_strdup_vprintf(format, args));
-	va_end(args);
-}
-
 static struct ctf_meta *read_metadata(struct doctor *doc, const char *dir)
 {
 	g_autofree char *path = g_build_filename(dir, "metadata", NULL);
@@ -81,7 +71,7 @@ static struct ctf_meta *read_metadata(struct doctor *doc, const char *dir)
 	    ctf_meta_append(meta, bytes, n, &error))
 		return g_steal_pointer(&meta);
 	doc->scanned = false;
-	add_problem(doc, "cannot read the metadata of %s: %s", dir, error->message);
+	doctor_problem(doc, "cannot read the metadata of %s: %s", dir, error->message);
 	return NULL;
 }
 
@@ -133,8 +123,8 @@ static void check_fields(struct doctor_scan *s, const struct ctf_event_class *ec
 			continue;
 		for (size_t f = 0; essential[i].fields[f]; f++)
 			if (!has_field(ec, essential[i].fields[f]))
-				add_problem(s->doc, "%s of %s has no field %s: what needs it stays "
-					    "unknown", ec->name, s->dir, essential[i].fields[f]);
+				doctor_problem(s->doc, "%s of %s has no field %s: what needs it stays "
+					       "unknown", ec->name, s->dir, essential[i].fields[f]);
 	}
 }
 
@@ -240,11 +230,11 @@ static void check_begins(struct doctor *doc, GHashTable *begins)
 			late += b->channel == c && b->first && b->first != UINT64_MAX;
 		}
 		if (late)
-			add_problem(doc, "%u of %u stream%s of channel %s (%s) do%s not begin with the first "
-				    "packet: what was before is not in the trace (overwritten "
-				    "buffers or files, a snapshot, a clear, or a chunk without those before it)",
-				    late, all, all == 1 ? "" : "s", c->name, c->domain,
-				    late == 1 ? "es" : "");
+			doctor_problem(doc, "%u of %u stream%s of channel %s (%s) do%s not begin with the first "
+				       "packet: what was before is not in the trace (overwritten "
+				       "buffers or files, a snapshot, a clear, or a chunk without those before it)",
+				       late, all, all == 1 ? "" : "s", c->name, c->domain,
+				       late == 1 ? "es" : "");
 	}
 }
 
@@ -282,7 +272,7 @@ static void scan_file(struct doctor_scan *s, const char *name, GArray *files)
 	size_t n;
 
 	if (!x) {
-		add_problem(s->doc, "%s", error->message);
+		doctor_problem(s->doc, "%s", error->message);
 		return;
 	}
 	while (ctf_index_walk(x, 4096))

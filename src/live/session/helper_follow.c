@@ -151,8 +151,8 @@ bool follow_check(const struct helper_state *w, GError **error)
 	const char *trouble = w->o->program ? program_trouble(w->o->program[0]) : NULL;
 
 	if (trouble)
-		g_set_error(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_NOT_FOUND, "cannot run '%s': %s",
-			    w->o->program[0], trouble);
+		g_set_error(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_NOT_FOUND, "cannot run '%s': %s; after -- comes a "
+			    "program, by its path or by a name in PATH", w->o->program[0], trouble);
 	else if (w->o->pid && proc_has_ended(w->o->pid))
 		g_set_error(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_SESSION, "there is no process %d; ps -e lists them",
 			    w->o->pid);
