@@ -63,6 +63,7 @@ struct class_info {
 	const struct blk_layout *placeless;	/* a layout for which contexts_any() is false */
 	uint32_t event;		/* string: the event's own name */
 	handler on;		/* the row's handler */
+	uint32_t what;		/* its meaning is the handler's: handlers of several events tell them apart by it */
 	uint32_t counter[LIMIT_EVENT_COUNTERS];	/* strings: names of its counters */
 };
 

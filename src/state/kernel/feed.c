@@ -10,6 +10,7 @@
 #include "state/kernel/coverage.h"
 #include "state/kernel/facts.h"
 
+#include "state/kernel/annot.h"
 #include "state/kernel/bin.h"
 #include "state/kernel/counts.h"
 #include "state/kernel/cpu.h"
@@ -130,7 +131,9 @@ static void learn_class(struct slice *s, const struct blk_class *c)
 		unsigned usual = counting_base(c->row);
 		new.on = slice_handler(c->row);
 		new.kind = slice_event_kind(c->row);
-		s->has_functions |= !counting_has(usual) && slice_handler(usual) == on_function_entry;
+		new.what = slice_event_what(usual);
+		s->has_functions |= !counting_has(usual) && slice_handler(usual) == on_function &&
+				    new.what == MARK_BEGIN;
 		s->has_wakes |= !counting_has(usual) && slice_event_kind(usual) == KIND_WAKE;
 		s->has_switches |= !counting_has(usual) && slice_event_kind(usual) == KIND_SWITCH;
 	}

@@ -11,6 +11,8 @@
 #include "state/kernel/facts.h"
 #include "state/kernel/threads.h"
 
+#include "state/kernel/annot.h"
+#include "state/kernel/block.h"
 #include "state/kernel/calls.h"
 #include "state/kernel/cpu.h"
 #include "state/kernel/cpu_runs.h"
@@ -209,44 +211,54 @@ static void on_dump_fd(struct fed_event *f)
 	fact->c = blk_int_or(f->ev, F(4), 0);
 }
 
-static void name_fact(struct fed_event *f, enum fact_kind kind, int64_t a, unsigned slot)
+static void name_fact(struct fed_event *f, enum fact_kind kind, int64_t a, struct blk_text name)
 {
 	struct fact *fact = slice_fact(f->s, kind, ID_NONE, f->ts, f->seq);
 	fact->host = f->host;
 	fact->a = a;
-	fact->text = slice_string(f->s, blk_text(f->ev, slot));
+	fact->text = slice_string(f->s, name);
 }
 
-static void on_dump_irq(struct fed_event *f)
+static void on_dump_name(struct fed_event *f)		/* what: enum fact_kind */
 {
+	int64_t number = blk_int(f->ev, F(0));
 	event_task(f);
-	name_fact(f, FACT_IRQ, IRQ_HARD(blk_int(f->ev, F(0))), F(1));
-}
-
-static void on_dump_device(struct fed_event *f)
-{
-	event_task(f);
-	name_fact(f, FACT_DEV, blk_int(f->ev, F(0)), F(1));
+	name_fact(f, f->cls->what, f->cls->what == FACT_IRQ ? IRQ_HARD(number) : number, blk_text(f->ev, F(1)));
 }
 
 /* ---- interrupts ---- */
 
+/* A handler's first name counts. */
+static void name_irq(struct fed_event *f, uint32_t code, struct blk_text name)
+{
+	if (intmap_get(&f->s->irq_named, pair(f->host, code)) != INTMAP_NONE)
+		return;
+	intmap_set(&f->s->irq_named, pair(f->host, code), 1);
+	name_fact(f, FACT_IRQ, code, name);
+}
+
+/* what of begins and ends of handlers: the code of the kind's number 0. Timers have no numbers. */
+static uint32_t irq_code(const struct fed_event *f)
+{
+	uint32_t number = (uint32_t)blk_int(f->ev, F(0)) & 0xffffff;
+	return f->cls->what == IRQ_TIMER ? IRQ_TIMER : f->cls->what | number;
+}
+
 static void on_irq_entry(struct fed_event *f)
 {
 	event_task(f);
-	uint32_t code = IRQ_HARD(blk_int(f->ev, F(0)));
-	if (blk_has(f->ev, F(1)) &&
-	    intmap_get(&f->s->irq_named, pair(f->host, code)) == INTMAP_NONE) {
-		intmap_set(&f->s->irq_named, pair(f->host, code), 1);
-		name_fact(f, FACT_IRQ, code, F(1));
-	}
+	uint32_t code = irq_code(f);
+	if (f->cls->what == IRQ_HARD(0) && blk_has(f->ev, F(1)))
+		name_irq(f, code, blk_text(f->ev, F(1)));
+	if (f->cls->what == IRQ_SOFT(0))
+		irq_served(f->s, f->c, f->ts, (uint32_t)blk_int(f->ev, F(0)));
 	cpu_irq_in(f->s, f->c, f->ts, f->seq, code);
 }
 
 static void on_irq_exit(struct fed_event *f)
 {
 	event_task(f);
-	cpu_irq_out(f->s, f->c, f->ts, f->seq, IRQ_HARD(blk_int(f->ev, F(0))));
+	cpu_irq_out(f->s, f->c, f->ts, f->seq, irq_code(f));
 }
 
 static void on_softirq_raise(struct fed_event *f)
@@ -255,31 +267,6 @@ static void on_softirq_raise(struct fed_event *f)
 	uint32_t vec = (uint32_t)blk_int(f->ev, F(0));
 	irq_raised(f->s, f->c, f->ts, vec);
 	cpu_irq_note(f->s, f->c, &(struct irq_note){ .kind = IRQ_RAISED, .code = vec, .thread = ID_NONE });
-}
-
-static void on_softirq_entry(struct fed_event *f)
-{
-	event_task(f);
-	irq_served(f->s, f->c, f->ts, (uint32_t)blk_int(f->ev, F(0)));
-	cpu_irq_in(f->s, f->c, f->ts, f->seq, IRQ_SOFT(blk_int(f->ev, F(0))));
-}
-
-static void on_softirq_exit(struct fed_event *f)
-{
-	event_task(f);
-	cpu_irq_out(f->s, f->c, f->ts, f->seq, IRQ_SOFT(blk_int(f->ev, F(0))));
-}
-
-static void on_timer_entry(struct fed_event *f)
-{
-	event_task(f);
-	cpu_irq_in(f->s, f->c, f->ts, f->seq, IRQ_TIMER);
-}
-
-static void on_timer_exit(struct fed_event *f)
-{
-	event_task(f);
-	cpu_irq_out(f->s, f->c, f->ts, f->seq, IRQ_TIMER);
 }
 
 /* x86_irq_vectors_local_timer_entry: only the event's name identifies the vector. */
@@ -295,14 +282,7 @@ static void on_vector(struct fed_event *f)
 		cpu_irq_out(f->s, f->c, f->ts, f->seq, code);
 		return;
 	}
-	if (intmap_get(&f->s->irq_named, pair(f->host, code)) == INTMAP_NONE) {
-		struct fact *fact = slice_fact(f->s, FACT_IRQ, ID_NONE, f->ts, f->seq);
-		intmap_set(&f->s->irq_named, pair(f->host, code), 1);
-		fact->host = f->host;
-		fact->a = code;
-		fact->text = slice_string(f->s, (struct blk_text){
-			event, (uint32_t)(strlen(event) - strlen("_entry")) });
-	}
+	name_irq(f, code, (struct blk_text){ event, (uint32_t)(strlen(event) - strlen("_entry")) });
 	cpu_irq_in(f->s, f->c, f->ts, f->seq, code);
 }
 
@@ -522,54 +502,56 @@ static void on_exit_unknown(struct fed_event *f)
 	"dfd|oldfd|fildes|family|domain|uaddr|fd|ufd", "cmd|newfd|type|max_fd|op", "flags|arg|val|unshare_flags", \
 	"count|len|size", "fd_out|out_fd|fdout" }
 
-struct event_row { struct blk_subscription sub; handler on; };
+struct event_row { struct blk_subscription sub; handler on; uint32_t what; };
 static const struct event_row rows[] = {
 	{ { "sched_switch", { "prev_tid|prev_pid", "prev_state", "next_tid|next_pid", "prev_comm",
 			      "next_comm", "prev_prio", "next_prio", BLK_COUNTERS },
-	    "CPU time, thread states" }, on_sched_switch },
-	{ { "sched_waking", { "tid|pid", "target_cpu" }, "which thread woke which, wakeup latency" }, on_sched_wake },
-	{ { "sched_wakeup", { "tid|pid", "target_cpu" }, "which thread woke which, before Linux 4.4" }, on_sched_wake },
-	{ { "sched_wakeup_new", { "tid|pid", "target_cpu" }, "new threads" }, on_sched_wake },
+	    "CPU time, thread states" }, on_sched_switch, 0 },
+	{ { "sched_waking", { "tid|pid", "target_cpu" },
+	    "which thread woke which, wakeup latency" }, on_sched_wake, 0 },
+	{ { "sched_wakeup", { "tid|pid", "target_cpu" },
+	    "which thread woke which, before Linux 4.4" }, on_sched_wake, 0 },
+	{ { "sched_wakeup_new", { "tid|pid", "target_cpu" }, "new threads" }, on_sched_wake, 0 },
 	{ { "sched_migrate_task", { "tid|pid", "prio", "dest_cpu" },
-	    "migrations, the run queue that a thread waits on" }, on_migrate },
-	{ { "signal_generate", { "sig", "tid|pid", "result" }, NULL }, on_signal },
+	    "migrations, the run queue that a thread waits on" }, on_migrate, 0 },
+	{ { "signal_generate", { "sig", "tid|pid", "result" }, NULL }, on_signal, 0 },
 	{ { "sched_process_fork", { "parent_tid|parent_pid", "child_tid|child_pid", "parent_pid",
 				    "child_pid", "child_comm", "child_ns_inum", "vtids[0]", "vtids[1]",
-				    "vtids[2]", "vtids[3]" }, "processes, threads" }, on_fork },
-	{ { "sched_process_exec", { "tid|pid", "old_tid|old_pid", "filename" }, "program names" }, on_exec },
-	{ { "sched_process_exit", { "tid|pid", "group_dead" }, "ends of threads" }, on_thread_exit },
+				    "vtids[2]", "vtids[3]" }, "processes, threads" }, on_fork, 0 },
+	{ { "sched_process_exec", { "tid|pid", "old_tid|old_pid", "filename" }, "program names" }, on_exec, 0 },
+	{ { "sched_process_exit", { "tid|pid", "group_dead" }, "ends of threads" }, on_thread_exit, 0 },
 	{ { "lttng_statedump_process_state", { "tid", "pid", "ppid", "name", "type",
-			"file_table_address|files" }, "processes from before" }, on_dump_process },
+			"file_table_address|files" }, "processes from before" }, on_dump_process, 0 },
 	{ { "lttng_statedump_process_pid_ns", { "tid", "ns_inum", "ns_level", "vpid", "vtid" }, "containers" },
-	  on_dump_pid_ns },
-	{ { "lttng_statedump_process_cgroup_ns", { "tid", "ns_inum" }, "containers" }, on_dump_cgroup_ns },
-	{ { "lttng_statedump_process_uts_ns", { "tid", "ns_inum" }, "containers" }, on_dump_uts_ns },
+	  on_dump_pid_ns, 0 },
+	{ { "lttng_statedump_process_cgroup_ns", { "tid", "ns_inum" }, "containers" }, on_dump_ns, NS_CGROUP },
+	{ { "lttng_statedump_process_uts_ns", { "tid", "ns_inum" }, "containers" }, on_dump_ns, NS_UTS },
 	{ { "lttng_statedump_file_descriptor", { "file_table_address|files", "pid", "fd", "filename",
-			"flags" }, "files open from before" }, on_dump_fd },
-	{ { "lttng_statedump_interrupt", { "irq", "action|name" }, "names of interrupts" }, on_dump_irq },
-	{ { "lttng_statedump_block_device", { "dev", "diskname" }, "names of disks" }, on_dump_device },
-	{ { "irq_handler_entry", { "irq", "name" }, "time taken by interrupts" }, on_irq_entry },
-	{ { "irq_handler_exit", { "irq" }, "time taken by interrupts" }, on_irq_exit },
-	{ { "irq_softirq_entry", { "vec" }, "time taken by softirqs" }, on_softirq_entry },
-	{ { "irq_softirq_exit", { "vec" }, "time taken by softirqs" }, on_softirq_exit },
-	{ { "irq_softirq_raise", { "vec" }, "how long softirqs wait" }, on_softirq_raise },
-	{ { "softirq_raise", { "vec" }, NULL }, on_softirq_raise },
-	{ { "timer_hrtimer_expire_entry", { "function" }, "time taken by timers" }, on_timer_entry },
-	{ { "timer_hrtimer_expire_exit", { "hrtimer" }, "time taken by timers" }, on_timer_exit },
-	{ { "hrtimer_expire_entry", { "function" }, NULL }, on_timer_entry },
-	{ { "hrtimer_expire_exit", { "hrtimer" }, NULL }, on_timer_exit },
-	{ { "x86_irq_vectors_*", { "vector" }, "time taken by the CPU's own interrupts" }, on_vector },
-	{ { "softirq_entry", { "vec" }, NULL }, on_softirq_entry },
-	{ { "softirq_exit", { "vec" }, NULL }, on_softirq_exit },
+			"flags" }, "files open from before" }, on_dump_fd, 0 },
+	{ { "lttng_statedump_interrupt", { "irq", "action|name" }, "names of interrupts" }, on_dump_name, FACT_IRQ },
+	{ { "lttng_statedump_block_device", { "dev", "diskname" }, "names of disks" }, on_dump_name, FACT_DEV },
+	{ { "irq_handler_entry", { "irq", "name" }, "time taken by interrupts" }, on_irq_entry, IRQ_HARD(0) },
+	{ { "irq_handler_exit", { "irq" }, "time taken by interrupts" }, on_irq_exit, IRQ_HARD(0) },
+	{ { "irq_softirq_entry", { "vec" }, "time taken by softirqs" }, on_irq_entry, IRQ_SOFT(0) },
+	{ { "irq_softirq_exit", { "vec" }, "time taken by softirqs" }, on_irq_exit, IRQ_SOFT(0) },
+	{ { "irq_softirq_raise", { "vec" }, "how long softirqs wait" }, on_softirq_raise, 0 },
+	{ { "softirq_raise", { "vec" }, NULL }, on_softirq_raise, 0 },
+	{ { "timer_hrtimer_expire_entry", { "function" }, "time taken by timers" }, on_irq_entry, IRQ_TIMER },
+	{ { "timer_hrtimer_expire_exit", { "hrtimer" }, "time taken by timers" }, on_irq_exit, IRQ_TIMER },
+	{ { "hrtimer_expire_entry", { "function" }, NULL }, on_irq_entry, IRQ_TIMER },
+	{ { "hrtimer_expire_exit", { "hrtimer" }, NULL }, on_irq_exit, IRQ_TIMER },
+	{ { "x86_irq_vectors_*", { "vector" }, "time taken by the CPU's own interrupts" }, on_vector, 0 },
+	{ { "softirq_entry", { "vec" }, NULL }, on_irq_entry, IRQ_SOFT(0) },
+	{ { "softirq_exit", { "vec" }, NULL }, on_irq_exit, IRQ_SOFT(0) },
 #define BLOCK { "dev", "sector", "rwbs", "nr_sector", "bytes", "tid" }
-	{ { "block_rq_insert", BLOCK, "time in the queues of disks" }, on_block_insert },
-	{ { "block_rq_issue", BLOCK, "disks" }, on_block_issue },
+	{ { "block_rq_insert", BLOCK, "time in the queues of disks" }, on_block, BLOCK_INSERT },
+	{ { "block_rq_issue", BLOCK, "disks" }, on_block, BLOCK_ISSUE },
 	{ { "block_rq_complete", { "dev", "sector", "rwbs", "nr_sector", "error|errors" }, "disks" },
-	  on_block_complete },
-	{ { "block_rq_requeue", BLOCK, "requests sent to a disk again" }, on_block_requeue },
-	{ { "block_rq_merge", BLOCK, "requests that became one" }, on_block_merge },
-	{ { "block_bio_backmerge", BLOCK, "requests that became one" }, on_block_backmerge },
-	{ { "block_bio_frontmerge", BLOCK, "requests that became one" }, on_block_frontmerge },
+	  on_block, BLOCK_COMPLETE },
+	{ { "block_rq_requeue", BLOCK, "requests sent to a disk again" }, on_block, BLOCK_REQUEUE },
+	{ { "block_rq_merge", BLOCK, "requests that became one" }, on_block, BLOCK_MERGE },
+	{ { "block_bio_backmerge", BLOCK, "requests that became one" }, on_block, BLOCK_BACKMERGE },
+	{ { "block_bio_frontmerge", BLOCK, "requests that became one" }, on_block, BLOCK_FRONTMERGE },
 
 #define PACKET { "name", "len", "rc" }
 #define PORTS(header) header ".source_port", header ".dest_port"
@@ -579,61 +561,61 @@ static const struct event_row rows[] = {
 	PORTS(IPV4 "transport_header.tcp"), PORTS(IPV4 "transport_header.udp"), \
 	IPV6 "saddr", IPV6 "daddr", \
 	PORTS(IPV6 "transport_header.tcp"), PORTS(IPV6 "transport_header.udp") }
-	{ { "net_if_receive_skb", PACKET_HEADERS, "packets received, from whom" }, on_net_receive },
-	{ { "netif_receive_skb", PACKET, NULL }, on_net_receive },
-	{ { "net_dev_queue", PACKET_HEADERS, "packets to be sent, to whom" }, on_net_queue },
-	{ { "net_dev_xmit", PACKET, "packets sent" }, on_net_send },
+	{ { "net_if_receive_skb", PACKET_HEADERS, "packets received, from whom" }, on_net, NET_RECEIVED },
+	{ { "netif_receive_skb", PACKET, NULL }, on_net, NET_RECEIVED },
+	{ { "net_dev_queue", PACKET_HEADERS, "packets to be sent, to whom" }, on_net, NET_QUEUED },
+	{ { "net_dev_xmit", PACKET, "packets sent" }, on_net, NET_SENT },
 
 #define NEEDS_TODAY(what) what
 #define NEEDS_OLD(what) NULL
-#define ENTRY(prefix, when) { { prefix "*", ENTRY_FIELDS, NEEDS_##when("system calls") }, on_entry },
+#define ENTRY(prefix, when) { { prefix "*", ENTRY_FIELDS, NEEDS_##when("system calls") }, on_entry, 0 },
 	CALL_ENTRY_PREFIXES(ENTRY)
 #define ADDRESS { "fd", "family", "dport|sport", "v4addr", "v6addr", "path|sun_path" }
-	{ { "syscall_entry_connect", ADDRESS, "peers of sockets" }, on_entry_address },
-	{ { "syscall_entry_bind", ADDRESS, "addresses of sockets" }, on_entry_address },
+	{ { "syscall_entry_connect", ADDRESS, "peers of sockets" }, on_entry_address, 0 },
+	{ { "syscall_entry_bind", ADDRESS, "addresses of sockets" }, on_entry_address, 0 },
 #define ENTRY_CLONE(prefix, when) \
-	{ { prefix "clone", { "flags|clone_flags", "flags.options" }, NULL }, on_entry_clone },
+	{ { prefix "clone", { "flags|clone_flags", "flags.options" }, NULL }, on_entry_clone, 0 },
 	CALL_ENTRY_PREFIXES(ENTRY_CLONE)
 #define NUMBERED { "id", "args[0]", "args[1]", "args[2]", "args[3]", "args[4]" }
 #define ENTRY_UNKNOWN(prefix, when) \
-	{ { prefix "unknown", NUMBERED, NEEDS_##when("newer system calls") }, on_entry_unknown },
+	{ { prefix "unknown", NUMBERED, NEEDS_##when("newer system calls") }, on_entry_unknown, 0 },
 	CALL_ENTRY_PREFIXES(ENTRY_UNKNOWN)
-#define EXIT(prefix, when) { { prefix "*", { "ret" }, NEEDS_##when("system calls") }, on_call_exit },
+#define EXIT(prefix, when) { { prefix "*", { "ret" }, NEEDS_##when("system calls") }, on_call_exit, 0 },
 	CALL_EXIT_PREFIXES(EXIT)
-	{ { CALL_EXIT_NAMELESS, { "ret" }, NULL }, on_call_exit_nameless },
+	{ { CALL_EXIT_NAMELESS, { "ret" }, NULL }, on_call_exit_nameless, 0 },
 #define TWO_FDS { "ret", "fildes[0]|socket[0]|usockvec[0]", "fildes[1]|socket[1]|usockvec[1]" }
-	{ { "syscall_exit_pipe", TWO_FDS, "pipes" }, on_call_exit },
-	{ { "syscall_exit_pipe2", TWO_FDS, "pipes" }, on_call_exit },
-	{ { "syscall_exit_socketpair", TWO_FDS, "socket pairs" }, on_call_exit },
+	{ { "syscall_exit_pipe", TWO_FDS, "pipes" }, on_call_exit, 0 },
+	{ { "syscall_exit_pipe2", TWO_FDS, "pipes" }, on_call_exit, 0 },
+	{ { "syscall_exit_socketpair", TWO_FDS, "socket pairs" }, on_call_exit, 0 },
 #define PEER { "ret", "family", "sport|dport", "v4addr", "v6addr" }
-	{ { "syscall_exit_accept", PEER, "peers of sockets" }, on_exit_accept },
-	{ { "syscall_exit_accept4", PEER, "peers of sockets" }, on_exit_accept },
+	{ { "syscall_exit_accept", PEER, "peers of sockets" }, on_exit_accept, 0 },
+	{ { "syscall_exit_accept4", PEER, "peers of sockets" }, on_exit_accept, 0 },
 #define EXIT_UNKNOWN(prefix, when) \
-	{ { prefix "unknown", { "id", "ret" }, NEEDS_##when("newer system calls") }, on_exit_unknown },
+	{ { prefix "unknown", { "id", "ret" }, NEEDS_##when("newer system calls") }, on_exit_unknown, 0 },
 	CALL_EXIT_PREFIXES(EXIT_UNKNOWN)
 
 #define FAULT { "address" }
-	{ { "x86_exceptions_page_fault_*", FAULT, "page faults" }, on_page_fault },
-	{ { "exceptions_page_fault_*", FAULT, NULL }, on_page_fault },
-	{ { "page_fault_user", FAULT, NULL }, on_page_fault },
-	{ { "page_fault_kernel", FAULT, NULL }, on_page_fault },
-	{ { BLK_PROBES, { "ip" }, "hits of kprobes, kretprobes and uprobes" }, on_probe },
+	{ { "x86_exceptions_page_fault_*", FAULT, "page faults" }, on_counted_for_task, COUNT_FAULT },
+	{ { "exceptions_page_fault_*", FAULT, NULL }, on_counted_for_task, COUNT_FAULT },
+	{ { "page_fault_user", FAULT, NULL }, on_counted_for_task, COUNT_FAULT },
+	{ { "page_fault_kernel", FAULT, NULL }, on_counted_for_task, COUNT_FAULT },
+	{ { BLK_PROBES, { "ip" }, "hits of kprobes, kretprobes and uprobes" }, on_counted_for_task, COUNT_PROBE },
 
-	{ { "zipkin:timestamp", { SPAN_FIELDS, "event", BLK_COUNTERS }, "spans" }, on_timestamp },
+	{ { "zipkin:timestamp", { SPAN_FIELDS, "event", BLK_COUNTERS }, "spans" }, on_timestamp, 0 },
 	{ { "zipkin:keyval_string", { SPAN_FIELDS, "key", "val", BLK_COUNTERS }, "tags of spans" },
-	  on_keyval_string },
-	{ { "zipkin:keyval", { SPAN_FIELDS, "key", "val", BLK_COUNTERS }, NULL }, on_keyval_string },
+	  on_keyval, ANNOT_STRING },
+	{ { "zipkin:keyval", { SPAN_FIELDS, "key", "val", BLK_COUNTERS }, NULL }, on_keyval, ANNOT_STRING },
 	{ { "zipkin:keyval_integer", { SPAN_FIELDS, "key", "val", BLK_COUNTERS }, "tags of spans" },
-	  on_keyval_integer },
-	{ { "lttng_ust_cyg_profile:func_entry", { "addr", BLK_COUNTERS }, NULL }, on_function_entry },
-	{ { "lttng_ust_cyg_profile:func_exit", { "addr", BLK_COUNTERS }, NULL }, on_function_exit },
-	{ { "lttng_ust_cyg_profile_fast:func_entry", { "addr", BLK_COUNTERS }, NULL }, on_function_entry },
-	{ { "lttng_ust_cyg_profile_fast:func_exit", { "addr", BLK_COUNTERS }, NULL }, on_function_exit },
+	  on_keyval, ANNOT_INT },
+	{ { "lttng_ust_cyg_profile:func_entry", { "addr", BLK_COUNTERS }, NULL }, on_function, MARK_BEGIN },
+	{ { "lttng_ust_cyg_profile:func_exit", { "addr", BLK_COUNTERS }, NULL }, on_function, MARK_END },
+	{ { "lttng_ust_cyg_profile_fast:func_entry", { "addr", BLK_COUNTERS }, NULL }, on_function, MARK_BEGIN },
+	{ { "lttng_ust_cyg_profile_fast:func_exit", { "addr", BLK_COUNTERS }, NULL }, on_function, MARK_END },
 #define BINARY { "baddr", "memsz", "path" }
-	{ { "lttng_ust_statedump:bin_info", BINARY, NULL }, on_binary },
-	{ { "lttng_ust_lib:load", BINARY, NULL }, on_binary },
-	{ { "lttng_ust_dl:dlopen", BINARY, NULL }, on_binary },
-	{ { "lttng_ust_dl:dlmopen", BINARY, NULL }, on_binary },
+	{ { "lttng_ust_statedump:bin_info", BINARY, NULL }, on_binary, 0 },
+	{ { "lttng_ust_lib:load", BINARY, NULL }, on_binary, 0 },
+	{ { "lttng_ust_dl:dlopen", BINARY, NULL }, on_binary, 0 },
+	{ { "lttng_ust_dl:dlmopen", BINARY, NULL }, on_binary, 0 },
 };
 
 const struct blk_subscription *slice_base_subscriptions(size_t *ret_n)
@@ -699,6 +681,12 @@ enum event_kind slice_event_kind(unsigned row)
 	       on == on_sched_switch ? KIND_SWITCH : on == on_sched_wake ? KIND_WAKE : KIND_ANY;
 }
 
+uint32_t slice_event_what(unsigned row)
+{
+	unsigned base = rules_base_row(row);
+	return base < G_N_ELEMENTS(rows) ? rows[base].what : 0;
+}
+
 bool slice_row_is_kernel(unsigned row)
 {
 	unsigned base = rules_base_row(row);
@@ -708,8 +696,7 @@ bool slice_row_is_kernel(unsigned row)
 bool slice_row_makes_spans(unsigned row)
 {
 	static const handler makers[] = {
-		on_timestamp, on_keyval_string, on_keyval_integer, on_function_entry,
-		on_function_exit, on_ruled,
+		on_timestamp, on_keyval, on_function, on_ruled,
 	};
 	row = counting_base(row);
 	return !counting_has(row) && is_one_of(slice_handler(row), makers, G_N_ELEMENTS(makers));

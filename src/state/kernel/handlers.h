@@ -16,6 +16,7 @@ struct thread;
 handler slice_handler(unsigned row);
 handler slice_base_handler(unsigned row);	/* in the table without rules; NULL: none */
 enum event_kind slice_event_kind(unsigned row);
+uint32_t slice_event_what(unsigned row);	/* class_info.what; 0: the row has none */
 /* The table without rules: its rows, their handlers, and whether a row is needed to follow threads, calls and names. */
 const struct blk_subscription *slice_base_subscriptions(size_t *ret_n);
 handler slice_base_row_handler(size_t row);
@@ -25,36 +26,25 @@ bool slice_base_row_follows(size_t row);
 #define NUMBER_NAME_BYTES 32
 const char *handler_call_name(const struct fed_event *f, int64_t number, char buffer[NUMBER_NAME_BYTES]);
 
-/* handlers_io.c */
-void on_block_insert(struct fed_event *f);
-void on_block_issue(struct fed_event *f);
-void on_block_complete(struct fed_event *f);
-void on_block_requeue(struct fed_event *f);
-void on_block_merge(struct fed_event *f);
-void on_block_backmerge(struct fed_event *f);
-void on_block_frontmerge(struct fed_event *f);
-void on_net_receive(struct fed_event *f);
-void on_net_queue(struct fed_event *f);
-void on_net_send(struct fed_event *f);
+/* "what" is class_info.what. handlers_io.c: */
+void on_block(struct fed_event *f);		/* what: enum block_what */
+enum net_what { NET_RECEIVED, NET_QUEUED, NET_SENT };
+void on_net(struct fed_event *f);		/* what: enum net_what */
 
 /* handlers_ns.c: namespaces in the state dump, and forks */
 void on_dump_pid_ns(struct fed_event *f);
-void on_dump_cgroup_ns(struct fed_event *f);
-void on_dump_uts_ns(struct fed_event *f);
+void on_dump_ns(struct fed_event *f);		/* what: enum ns_kind */
 void fork_ns(struct fed_event *f, uint32_t child);
 
 /* handlers_spans.c */
 void on_timestamp(struct fed_event *f);
-void on_keyval_string(struct fed_event *f);
-void on_keyval_integer(struct fed_event *f);
-void on_function_entry(struct fed_event *f);
-void on_function_exit(struct fed_event *f);
+void on_keyval(struct fed_event *f);		/* what: enum annot_type */
+void on_function(struct fed_event *f);		/* what: enum annot_mark */
 void on_binary(struct fed_event *f);
 void on_ruled(struct fed_event *f);		/* an event that a rule uses */
 
 /* handlers_count.c */
-void on_page_fault(struct fed_event *f);
-void on_probe(struct fed_event *f);
+void on_counted_for_task(struct fed_event *f);	/* what: enum count_kind */
 /* Counts the event before its handler runs. counters: also read its perf counters, since its handler does not. */
 void counted_event(struct fed_event *f, bool is_switch, bool counters);
 /* leaves: the thread switched out; NULL: unknown. */

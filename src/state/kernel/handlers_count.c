@@ -14,20 +14,10 @@ static void count(struct fed_event *f, uint32_t thread, enum count_kind kind)
 	count_for(f->s, f->ts, f->host, thread, kind, f->cls->event, 1);
 }
 
-static void count_current(struct fed_event *f, enum count_kind kind)
+void on_counted_for_task(struct fed_event *f)
 {
 	const struct thread *t = event_task(f);
-	count(f, t ? t->self : ID_NONE, kind);
-}
-
-void on_page_fault(struct fed_event *f)
-{
-	count_current(f, COUNT_FAULT);
-}
-
-void on_probe(struct fed_event *f)
-{
-	count_current(f, COUNT_PROBE);
+	count(f, t ? t->self : ID_NONE, f->cls->what);
 }
 
 /* The thread of a user space event on a host whose kernel trace does not tell which threads run. If the event has only

@@ -56,6 +56,7 @@ static struct block_event block_event_of(struct fed_event *f, enum block_what wh
 	if (what == BLOCK_COMPLETE) {
 		e.bytes = e.sectors * 512;
 		e.dir = e.bytes ? direction(blk_int_or(f->ev, F(2), 0), e.bytes) : BLOCK_OTHER;
+		e.error = blk_int_or(f->ev, F(4), 0) != 0;
 		e.flush = flush_of(&e, blk_int_or(f->ev, F(2), 0));
 		return e;
 	}
@@ -69,47 +70,10 @@ static struct block_event block_event_of(struct fed_event *f, enum block_what wh
 	return e;
 }
 
-static void note(struct fed_event *f, enum block_what what)
+void on_block(struct fed_event *f)
 {
-	struct block_event e = block_event_of(f, what);
+	struct block_event e = block_event_of(f, f->cls->what);
 	blocks_apply(f->s, &e);
-}
-
-void on_block_insert(struct fed_event *f)
-{
-	note(f, BLOCK_INSERT);
-}
-
-void on_block_issue(struct fed_event *f)
-{
-	note(f, BLOCK_ISSUE);
-}
-
-void on_block_complete(struct fed_event *f)
-{
-	struct block_event e = block_event_of(f, BLOCK_COMPLETE);
-	e.error = blk_int_or(f->ev, F(4), 0) != 0;
-	blocks_apply(f->s, &e);
-}
-
-void on_block_requeue(struct fed_event *f)
-{
-	note(f, BLOCK_REQUEUE);
-}
-
-void on_block_merge(struct fed_event *f)
-{
-	note(f, BLOCK_MERGE);
-}
-
-void on_block_backmerge(struct fed_event *f)
-{
-	note(f, BLOCK_BACKMERGE);
-}
-
-void on_block_frontmerge(struct fed_event *f)
-{
-	note(f, BLOCK_FRONTMERGE);
 }
 
 /* ---- network ---- */
@@ -178,48 +142,25 @@ static struct flow_cell *flow_of(struct fed_event *f, bool sent)
 	return BIN_CELL(f->s, slice_bin(f->s, f->ts), flow, .host = f->host, .name = name, .flow = flow);
 }
 
-static struct net_cell *packet(struct fed_event *f, uint64_t *ret_bytes)
+void on_net(struct fed_event *f)
 {
+	enum net_what what = f->cls->what;
 	event_task(f);
-	*ret_bytes = (uint64_t)blk_int_or(f->ev, F(1), 0);
+	uint64_t bytes = (uint64_t)blk_int_or(f->ev, F(1), 0);
 	uint32_t name = slice_string(f->s, blk_text(f->ev, F(0)));
-	return BIN_CELL(f->s, slice_bin(f->s, f->ts), net, .host = f->host, .name = name);
-}
-
-void on_net_receive(struct fed_event *f)
-{
-	uint64_t bytes;
-	struct net_cell *net = packet(f, &bytes);
-	net->rx_packets++;
-	net->rx_bytes += bytes;
-	struct flow_cell *flow = flow_of(f, false);
-	if (flow) {
-		flow->rx_packets++;
-		flow->rx_bytes += bytes;
-	}
-}
-
-void on_net_queue(struct fed_event *f)
-{
-	uint64_t bytes;
-	struct net_cell *net = packet(f, &bytes);
-	net->queued_packets++;
-	net->queued_bytes += bytes;
-	struct flow_cell *flow = flow_of(f, true);
-	if (flow) {
-		flow->tx_packets++;
-		flow->tx_bytes += bytes;
-	}
-}
-
-void on_net_send(struct fed_event *f)
-{
-	uint64_t bytes;
-	struct net_cell *net = packet(f, &bytes);
-	if (blk_int_or(f->ev, F(2), 0)) {
-		net->tx_errors++;
+	struct net_cell *net = BIN_CELL(f->s, slice_bin(f->s, f->ts), net, .host = f->host, .name = name);
+	if (what == NET_SENT) {
+		bool failed = blk_int_or(f->ev, F(2), 0);
+		net->tx_errors += failed;
+		net->tx_packets += !failed;
+		net->tx_bytes += failed ? 0 : bytes;
 		return;
 	}
-	net->tx_packets++;
-	net->tx_bytes += bytes;
+	*(what == NET_QUEUED ? &net->queued_packets : &net->rx_packets) += 1;
+	*(what == NET_QUEUED ? &net->queued_bytes : &net->rx_bytes) += bytes;
+	struct flow_cell *flow = flow_of(f, what == NET_QUEUED);
+	if (!flow)
+		return;
+	*(what == NET_QUEUED ? &flow->tx_packets : &flow->rx_packets) += 1;
+	*(what == NET_QUEUED ? &flow->tx_bytes : &flow->rx_bytes) += bytes;
 }

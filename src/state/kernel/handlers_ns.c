@@ -39,14 +39,9 @@ void on_dump_pid_ns(struct fed_event *f)
 		contexts_learn_inner(f, t, tid, fact->c, fact->b);
 }
 
-void on_dump_cgroup_ns(struct fed_event *f)
+void on_dump_ns(struct fed_event *f)
 {
-	dumped(f, NS_CGROUP);
-}
-
-void on_dump_uts_ns(struct fed_event *f)
-{
-	dumped(f, NS_UTS);
+	dumped(f, f->cls->what);
 }
 
 /* A child is in its parent's namespaces, except for the pid namespace. The event has the child's tid in each pid

@@ -156,49 +156,32 @@ void on_timestamp(struct fed_event *f)
 	annotate(f, ANNOT_EVENT, slice_text(f->s, event), 0, ends_span(event));
 }
 
-void on_keyval_string(struct fed_event *f)
+void on_keyval(struct fed_event *f)
 {
+	char number[24] = "";
+	bool is_int = f->cls->what == ANNOT_INT;
 	if (see_thread(f))
 		return;
+	if (is_int)
+		snprintf(number, sizeof number, "%" G_GINT64_FORMAT, blk_int(f->ev, F(8)));
 	/* one after the other: the order of arguments is the compiler's, and ids depend on it */
 	uint32_t key = slice_text(f->s, blk_text(f->ev, F(7)));
-	uint32_t value = slice_text(f->s, blk_text(f->ev, F(8)));
-	annotate(f, ANNOT_STRING, key, value, false);
-}
-
-void on_keyval_integer(struct fed_event *f)
-{
-	char text[24];
-	if (see_thread(f))
-		return;
-	snprintf(text, sizeof text, "%" G_GINT64_FORMAT, blk_int(f->ev, F(8)));
-	uint32_t key = slice_text(f->s, blk_text(f->ev, F(7)));
-	uint32_t value = strtab_add_len(f->s->texts, text, sizeof text);
-	annotate(f, ANNOT_INT, key, value, false);
+	uint32_t value = is_int ? strtab_add(f->s->texts, number) : slice_text(f->s, blk_text(f->ev, F(8)));
+	annotate(f, f->cls->what, key, value, false);
 }
 
 /* ---- functions ---- */
 
-static void function_mark(struct fed_event *f, enum annot_mark mark)
+void on_function(struct fed_event *f)
 {
 	struct annot a = annot_of_event(f);
 	a.type = ANNOT_EVENT;
-	a.mark = mark;
+	a.mark = (uint8_t)f->cls->what;
 	a.rule = RULE_FUNCTION;
 	a.address = (uint64_t)blk_int_or(f->ev, F(0), 0);
-	a.key = strtab_add(f->s->texts, mark == MARK_BEGIN ? "start" : "end");
+	a.key = strtab_add(f->s->texts, a.mark == MARK_BEGIN ? "start" : "end");
 	a.service = slice_text(f->s, blk_text(f->ev, BLK_CTX_PROCNAME));
 	add_annot(f, &a, false);
-}
-
-void on_function_entry(struct fed_event *f)
-{
-	function_mark(f, MARK_BEGIN);
-}
-
-void on_function_exit(struct fed_event *f)
-{
-	function_mark(f, MARK_END);
 }
 
 /* lttng_ust_statedump:bin_info and similar: where a program or library is mapped. */
