@@ -707,12 +707,8 @@ static struct thread *user_thread_of(struct calllog *j, struct fed_event *f)
 	if (!t || t->tid <= 0)
 		t = reported > 0 ? slice_thread(f->s, f->host, (int32_t)reported) : NULL;
 	/* If the tids differ, the pid is of another namespace. */
-	if (t && t->tid == reported && pid > 0 && pid_of(j, t) < 0) {
-		struct fact *fact = slice_fact(f->s, FACT_PID, t->self, f->ts, f->seq);
-		fact->a = pid;
-		fact->b = -1;
-		t->pid_reported = true;
-	}
+	if (t && t->tid == reported && pid > 0 && pid_of(j, t) < 0)
+		event_learn_pid(f, t, pid, -1);
 	return t;
 }
 

@@ -111,45 +111,37 @@ static struct dev_cell *dev_cell(struct slice *s, const struct disk *d, int64_t 
 	return BIN_CELL(s, slice_bin(s, ts), dev, .host = d->host, .dev = d->dev);
 }
 
-static struct dev_user_cell *user_cell(struct slice *s, const struct disk *d, const struct block_request *r, int64_t ts)
-{
-	return BIN_CELL(s, slice_bin(s, ts), dev_user, .thread = r->thread, .host = d->host, .dev = d->dev);
-}
-
 /* Counts in the device's cell and in the cell of the thread that made the request. */
-#define COUNT_DONE(cell, r, n_bytes, whole) \
+#define COUNT_DONE(cell, r, n_bytes, whole, error) \
 	do { \
 		(cell)->requests[(r)->dir] += (whole); \
 		(cell)->bytes[(r)->dir] += (n_bytes); \
+		(cell)->errors += (error); \
 		if ((whole) && (r)->service_ns != TS_NONE) \
 			hist_add(&(cell)->latency, (r)->service_ns); \
 		if ((whole) && (r)->was_queued) \
 			hist_add(&(cell)->queue, (r)->queue_ns); \
 	} while (0)
 
+/* A part of the request, or all that was left of it (whole), was done. */
 static void count_done(struct slice *s, const struct disk *d, const struct block_request *r, int64_t ts,
-		       uint64_t bytes, bool whole)
+		       uint64_t bytes, bool whole, bool error)
 {
 	g_assert(r->dir < BLOCK_DIR_N);
 	struct dev_cell *dev = dev_cell(s, d, ts);
-	struct dev_user_cell *user = user_cell(s, d, r, ts);
-	COUNT_DONE(dev, r, bytes, whole);
-	COUNT_DONE(user, r, bytes, whole);
+	struct dev_user_cell *user = BIN_CELL(s, slice_bin(s, ts), dev_user, .thread = r->thread, .host = d->host,
+					      .dev = d->dev);
+	COUNT_DONE(dev, r, bytes, whole, error);
+	COUNT_DONE(user, r, bytes, whole, error);
 }
 
-/* The request's beginning was lost: its duration and its thread are unknown. */
-static void count_only_end(struct slice *s, const struct disk *d, const struct block_event *e)
+/* The request is not known. If its beginning was lost it counts, without a duration and a thread. */
+static void end_unknown(struct slice *s, const struct disk *d, const struct block_event *e)
 {
-	const struct block_request r = { .thread = ID_NONE };
-	struct dev_cell *dev = dev_cell(s, d, e->ts);
-	struct dev_user_cell *user = user_cell(s, d, &r, e->ts);
-
-	dev->requests[e->dir]++;
-	user->requests[e->dir]++;
-	dev->bytes[e->dir] += e->bytes;
-	user->bytes[e->dir] += e->bytes;
-	dev->errors += e->error;
-	user->errors += e->error;
+	const struct block_request r = { .thread = ID_NONE, .dir = e->dir, .service_ns = TS_NONE };
+	slice_bin(s, e->ts)->completeness.provisional++;
+	if (d->lossy)
+		count_done(s, d, &r, e->ts, e->bytes, true, e->error);
 }
 
 static void apply_early(struct slice *s, int64_t now);
@@ -174,15 +166,21 @@ static void note_depth(struct dev_cell *c, const struct disk *d)
 	c->queued_max = MAX(c->queued_max, d->queued);
 }
 
-/* Charges [from, to) as time with an unknown number of requests. */
-static void charge_unknown(struct slice *s, const struct disk *d, int64_t from, int64_t to)
+/* Charges [from, to), with the current number of requests, or an unknown one. */
+static void charge_range(struct slice *s, const struct disk *d, int64_t from, int64_t to, bool unknown)
 {
-	from = covered_newest(s, from, to);
-	while (from < to) {
-		struct bin *b = slice_bin(s, from);
-		int64_t end = charge_end(s, b, from, to);
-		dev_cell(s, d, from)->unknown_ns += end - from;
-		from = end;
+	struct charge p = charge_pieces(s, from, to);
+	while (charge_next(s, &p)) {
+		struct dev_cell *c = dev_cell(s, d, p.from);
+		int64_t ns = p.end - p.from;
+		if (unknown) {
+			c->unknown_ns += ns;
+			continue;
+		}
+		c->busy_ns += d->issued ? ns : 0;
+		c->depth_ns += d->issued * ns;
+		c->queued_ns += d->queued * ns;
+		note_depth(c, d);
 	}
 }
 
@@ -192,21 +190,8 @@ static void charge_depth(struct slice *s, struct disk *d, int64_t to)
 	if (from == TS_NONE || from >= to)
 		return;
 	d->cursor = to;
-	if (d->unended)
-		charge_unknown(s, d, from, to);
-	if (d->unended || (!d->queued && !d->issued))
-		return;
-	from = covered_newest(s, from, to);
-	while (from < to) {
-		struct bin *b = slice_bin(s, from);
-		int64_t end = charge_end(s, b, from, to);
-		struct dev_cell *c = dev_cell(s, d, from);
-		c->busy_ns += d->issued ? end - from : 0;
-		c->depth_ns += d->issued * (end - from);
-		c->queued_ns += d->queued * (end - from);
-		note_depth(c, d);
-		from = end;
-	}
+	if (d->unended || d->queued || d->issued)
+		charge_range(s, d, from, to, d->unended);
 }
 
 void blocks_each_thread(const struct blocks *k, void (*each)(uint32_t thread, void *data), void *data)
@@ -240,7 +225,7 @@ static void settle(struct slice *s, struct disk *d, int64_t to)
 		d->queued = d->issued = d->flushes = 0;
 		d->unended = false;
 		d->lossy = true;
-		charge_unknown(s, d, lost, to);
+		charge_range(s, d, lost, to, true);
 	}
 	charge_depth(s, d, to);
 	d->cursor = MAX(d->cursor, to);
@@ -303,13 +288,13 @@ static void move(struct slice *s, struct disk *d, struct block_request *r, uint6
 
 /* ---- the log of outstanding requests ---- */
 
-static void log_busy(struct slice *s, const struct block_busy *b)
+static void log_busy(struct slice *s, struct block_busy b)
 {
 	struct blocks *k = s->blocks;
 	if (!slice_keeps_logs(s))
 		return;
-	*vec_add(&k->busy, struct block_busy) = *b;
-	k->longest = MAX(k->longest, b->end - b->begin);
+	*vec_add(&k->busy, struct block_busy) = b;
+	k->longest = MAX(k->longest, b.end - b.begin);
 }
 
 static struct block_busy busy_of(const struct block_request *r, int64_t end)
@@ -338,7 +323,7 @@ static void unended_ends(struct slice *s, struct disk *d, int64_t ts)
 {
 	const struct block_request r = { .thread = d->unended_thread, .dir = BLOCK_OTHER, .service_ns = TS_NONE };
 	if (d->unended)
-		count_done(s, d, &r, ts, 0, true);
+		count_done(s, d, &r, ts, 0, true, false);
 	d->unended = false;
 }
 
@@ -380,18 +365,13 @@ static void flush_ends(struct slice *s, struct disk *d, const struct block_event
 		return;
 	}
 	if (!flush_leaves(d)) {
-		slice_bin(s, e->ts)->completeness.provisional++;
-		if (d->lossy)
-			count_only_end(s, d, e);
+		end_unknown(s, d, e);
 		return;
 	}
-	struct block_busy busy = flush_busy(d, e->ts);
-	log_busy(s, &busy);
+	log_busy(s, flush_busy(d, e->ts));
 	if (d->flush_since != TS_NONE)
 		r.service_ns = e->ts - d->flush_since;
-	dev_cell(s, d, e->ts)->errors += e->error;
-	user_cell(s, d, &r, e->ts)->errors += e->error;
-	count_done(s, d, &r, e->ts, 0, true);
+	count_done(s, d, &r, e->ts, 0, true, e->error);
 }
 
 /* ---- events ---- */
@@ -457,27 +437,22 @@ static void on_complete(struct slice *s, struct disk *d, const struct block_even
 	if (e->flush == BLOCK_FLUSH || asked)
 		return;
 	if (!r || !r->issued) {
-		slice_bin(s, e->ts)->completeness.provisional++;
 		drop(s, d, r);
-		if (d->lossy)
-			count_only_end(s, d, e);
+		end_unknown(s, d, e);
 		return;
 	}
-	dev_cell(s, d, e->ts)->errors += e->error;
-	user_cell(s, d, r, e->ts)->errors += e->error;
 	if (e->sectors && e->sectors < r->sectors) {	/* the rest is still pending */
 		uint64_t bytes = MIN(e->sectors * SECTOR_BYTES, r->bytes);
 		dev_cell(s, d, e->ts)->partial++;
-		count_done(s, d, r, e->ts, bytes, false);
+		count_done(s, d, r, e->ts, bytes, false, e->error);
 		r->bytes -= bytes;
 		r->sectors -= e->sectors;
 		move(s, d, r, e->sector + e->sectors);
 		return;
 	}
 	r->service_ns += e->ts - r->since;
-	struct block_busy busy = busy_of(r, e->ts);
-	log_busy(s, &busy);
-	count_done(s, d, r, e->ts, r->bytes, true);
+	log_busy(s, busy_of(r, e->ts));
+	count_done(s, d, r, e->ts, r->bytes, true, e->error);
 	drop(s, d, r);
 }
 
@@ -600,8 +575,17 @@ static void apply_following(struct slice *s, const struct block_event *e)
 	}
 }
 
-static void apply(struct slice *s, const struct block_event *e)
+void blocks_finish(struct slice *s)
 {
+	apply_early(s, INT64_MAX);
+}
+
+void blocks_apply(struct slice *s, const struct block_event *e)
+{
+	if (!s->from_start) {
+		g_array_append_val(s->blocks->stored, *e);
+		return;
+	}
 	apply_early(s, e->ts);
 	if (is_early(s, disk_of(s->blocks, e->host, e->dev), e)) {
 		g_array_append_val(s->blocks->early, *e);
@@ -610,19 +594,6 @@ static void apply(struct slice *s, const struct block_event *e)
 	apply_now(s, e);
 	if (G_UNLIKELY(s->blocks->early->len))
 		apply_following(s, e);
-}
-
-void blocks_finish(struct slice *s)
-{
-	apply_early(s, INT64_MAX);
-}
-
-void blocks_apply(struct slice *s, const struct block_event *e)
-{
-	if (s->from_start)
-		apply(s, e);
-	else
-		g_array_append_val(s->blocks->stored, *e);
 }
 
 /* ---- outstanding requests ---- */

@@ -81,24 +81,27 @@ void call_exit_bump(struct slice *s, const struct thread *t, const struct rec *r
 		bump(&s->fdops.all, r->seq);
 }
 
+static void call_fact(struct slice *s, const struct thread *t, const struct rec *r, const struct fact *what)
+{
+	slice_fact(s, t->self, r->ts, r->seq, what);
+}
+
 void call_facts_at_entry(struct slice *s, const struct thread *t, const struct rec *r)
 {
 	const struct call_info *info = r->info;
 	if (info->fdop == FDOP_CLOSE && r->fd >= 0) {
-		struct fact *f = slice_fact(s, FACT_CLOSE, t->self, r->ts, r->seq);
-		f->a = f->b = r->fd;
+		call_fact(s, t, r, &(struct fact){ .kind = FACT_CLOSE, .a = r->fd, .b = r->fd });
 		fdop_bump(s, r->fd, r->seq + 1);
 	} else if (info->fdop == FDOP_FORK || info->fdop == FDOP_CLONE || info->fdop == FDOP_CLONE3) {
-		slice_fact(s, FACT_CLONE, t->self, r->ts, r->seq)->a =
-			info->fdop == FDOP_FORK ? 0 : info->fdop == FDOP_CLONE ? r->arg[2] : -1;
+		int64_t flags = info->fdop == FDOP_FORK ? 0 : info->fdop == FDOP_CLONE ? r->arg[2] : -1;
+		call_fact(s, t, r, &(struct fact){ .kind = FACT_CLONE, .a = flags });
 	} else if (info->fdop == FDOP_CLOSE_RANGE) {
 		if (r->arg[2] & CLOSE_RANGE_UNSHARE_BIT)
-			slice_fact(s, FACT_UNSHARE, t->self, r->ts, r->seq);
+			call_fact(s, t, r, &(struct fact){ .kind = FACT_UNSHARE });
 		bool at_exec = r->arg[2] & CLOSE_RANGE_CLOEXEC_BIT;
-		struct fact *f = slice_fact(s, at_exec ? FACT_CLOEXEC : FACT_CLOSE, t->self, r->ts, r->seq);
-		f->a = r->arg[0];
-		f->b = MIN((uint64_t)r->arg[1], INT32_MAX);
-		f->flag = at_exec;
+		call_fact(s, t, r, &(struct fact){
+			.kind = at_exec ? FACT_CLOEXEC : FACT_CLOSE, .flag = at_exec,
+			.a = r->arg[0], .b = MIN((uint64_t)r->arg[1], INT32_MAX) });
 		bump(&s->fdops.all, r->seq + 1);
 	} else if (info->fdop == FDOP_DUP2 && r->arg[1] >= 0) {
 		fdop_bump(s, r->arg[1], r->seq);
@@ -108,44 +111,27 @@ void call_facts_at_entry(struct slice *s, const struct thread *t, const struct r
 static void new_file(struct slice *s, const struct thread *t, const struct rec *exit, int64_t fd,
 		     uint8_t kind, uint32_t text, int64_t dirfd, bool cloexec)
 {
-	struct fact *f = slice_fact(s, FACT_OPEN, t->self, exit->ts, exit->seq);
-	f->a = fd;
-	f->b = dirfd;
-	f->text = text;
-	f->file_kind = kind;
-	f->flag = cloexec;
+	call_fact(s, t, exit, &(struct fact){ .kind = FACT_OPEN, .a = fd, .b = dirfd, .text = text,
+					      .file_kind = kind, .flag = cloexec });
 }
 
 static void fcntl_facts(struct slice *s, const struct thread *t, const struct call *c, const struct rec *exit)
 {
-	struct fact *f;
-	switch (c->arg[1]) {
-	case F_DUPFD:
-	case F_DUPFD_CLOEXEC:
-		f = slice_fact(s, FACT_DUP, t->self, exit->ts, exit->seq);
-		f->a = c->arg[0];
-		f->b = exit->arg[0];
-		f->flag = c->arg[1] == F_DUPFD_CLOEXEC;
-		break;
-	case F_SETFD:
-		f = slice_fact(s, FACT_CLOEXEC, t->self, exit->ts, exit->seq);
-		f->a = f->b = c->arg[0];
-		f->flag = c->arg[2] & FD_CLOEXEC;
-		break;
-	default:
-		break;
-	}
+	int64_t command = c->arg[1];
+	if (command == F_DUPFD || command == F_DUPFD_CLOEXEC)
+		call_fact(s, t, exit, &(struct fact){ .kind = FACT_DUP, .a = c->arg[0], .b = exit->arg[0],
+						      .flag = command == F_DUPFD_CLOEXEC });
+	else if (command == F_SETFD)
+		call_fact(s, t, exit, &(struct fact){ .kind = FACT_CLOEXEC, .a = c->arg[0], .b = c->arg[0],
+						      .flag = c->arg[2] & FD_CLOEXEC });
 }
 
 static void ioctl_facts(struct slice *s, const struct thread *t, const struct call *c, const struct rec *exit)
 {
 	enum machine m = g_array_index(s->hosts, struct slice_host, t->host).machine;
 	bool cloexec;
-	if (!machine_ioctl_cloexec(m, c->arg[1], &cloexec))
-		return;
-	struct fact *f = slice_fact(s, FACT_CLOEXEC, t->self, exit->ts, exit->seq);
-	f->a = f->b = c->fd;
-	f->flag = cloexec;
+	if (machine_ioctl_cloexec(m, c->arg[1], &cloexec))
+		call_fact(s, t, exit, &(struct fact){ .kind = FACT_CLOEXEC, .a = c->fd, .b = c->fd, .flag = cloexec });
 }
 
 /* Text of the socket's family and type; flags do not change it. */
@@ -193,7 +179,6 @@ static void call_facts(struct slice *s, const struct thread *t, const struct cal
 {
 	int64_t ret = exit->arg[0];
 	bool cloexec = call_cloexec(s, c, op);
-	struct fact *f;
 	switch (op) {
 	case FDOP_OPEN:
 	case FDOP_OPENAT:
@@ -214,25 +199,18 @@ static void call_facts(struct slice *s, const struct thread *t, const struct cal
 	case FDOP_SOCKETPAIR:
 		for (int i = 1; i <= 2; i++)
 			if (exit->arg[i] >= 0)
-				new_file(s, t, exit, exit->arg[i],
-					 op == FDOP_PIPE ? FILE_PIPE : FILE_SOCKET,
+				new_file(s, t, exit, exit->arg[i], op == FDOP_PIPE ? FILE_PIPE : FILE_SOCKET,
 					 strtab_add(s->strings, op == FDOP_PIPE ? "pipe" : "socketpair"),
 					 -100, cloexec);
 		break;
 	case FDOP_CONNECT:
 	case FDOP_BIND:
-		if (!c->text)
-			break;
-		f = slice_fact(s, FACT_NAME, t->self, exit->ts, exit->seq);
-		f->a = c->fd;
-		f->text = c->text;
+		if (c->text)
+			call_fact(s, t, exit, &(struct fact){ .kind = FACT_NAME, .a = c->fd, .text = c->text });
 		break;
 	case FDOP_DUP:
 	case FDOP_DUP2:
-		f = slice_fact(s, FACT_DUP, t->self, exit->ts, exit->seq);
-		f->a = c->arg[0];
-		f->b = ret;
-		f->flag = cloexec;
+		call_fact(s, t, exit, &(struct fact){ .kind = FACT_DUP, .a = c->arg[0], .b = ret, .flag = cloexec });
 		break;
 	case FDOP_FCNTL:
 		fcntl_facts(s, t, c, exit);
@@ -241,11 +219,11 @@ static void call_facts(struct slice *s, const struct thread *t, const struct cal
 		ioctl_facts(s, t, c, exit);
 		break;
 	case FDOP_EXEC:
-		slice_fact(s, FACT_EXEC, t->self, exit->ts, exit->seq);
+		call_fact(s, t, exit, &(struct fact){ .kind = FACT_EXEC, .other = ID_NONE });
 		break;
 	case FDOP_UNSHARE:
 		if (c->arg[2] & CLONE_FILES)
-			slice_fact(s, FACT_UNSHARE, t->self, exit->ts, exit->seq);
+			call_fact(s, t, exit, &(struct fact){ .kind = FACT_UNSHARE });
 		break;
 	case FDOP_NONE:
 	case FDOP_CLOSE:

@@ -10,46 +10,39 @@
 
 #include "base/timefmt.h"
 
-int64_t charge_end(const struct slice *s, const struct bin *b, int64_t from, int64_t to)
+struct charge charge_pieces(const struct slice *s, int64_t from, int64_t to)
 {
-	g_assert(from < to);			/* else callers would not advance */
-	if (from >= b->begin && from < b->end)
-		return MIN(b->end, to);
-	return MIN(time_floor(from, s->step) + s->step, to);	/* that bin was dropped */
+	return (struct charge){ .end = covered_newest(s, from, to), .to = to };
+}
+
+bool charge_next(struct slice *s, struct charge *p)
+{
+	p->from = p->end;
+	if (p->from >= p->to)
+		return false;
+	p->bin = slice_bin(s, p->from);
+	bool dropped = p->from < p->bin->begin || p->from >= p->bin->end;	/* slice_bin() returned another one */
+	int64_t end = dropped ? time_floor(p->from, s->step) + s->step : p->bin->end;
+	p->at_end = end <= p->to;
+	p->end = MIN(end, p->to);
+	g_assert(p->end > p->from);		/* else callers would not advance */
+	return true;
 }
 
 void charge_part(struct slice *s, struct thread *t, unsigned part, int64_t from, int64_t to)
 {
-	struct bin *b = bin_of_all(s, from, to);
-	if (b) {
-		cell_of_thread(s, b, t)->part[part] += to - from;
-		return;
-	}
-	from = covered_newest(s, from, to);
-	while (from < to) {
-		struct bin *at = slice_bin(s, from);
-		int64_t end = charge_end(s, at, from, to);
-		cell_of_thread(s, at, t)->part[part] += end - from;
-		from = end;
-	}
+	struct charge p = charge_pieces(s, from, to);
+	while (charge_next(s, &p))
+		cell_of_thread(s, p.bin, t)->part[part] += p.end - p.from;
 }
 
 void charge_fd(struct slice *s, struct thread *t, const struct call *c, int64_t from, int64_t to)
 {
 	if (!slice_reads(s, CELL_file))
 		return;
-	struct bin *b = from < to ? bin_of_all(s, from, to) : NULL;
-	if (b) {
-		cell_of_file(s, b, t, c)->blocked_ns += to - from;
-		return;
-	}
-	from = covered_newest(s, from, to);
-	while (from < to) {
-		struct bin *at = slice_bin(s, from);
-		int64_t end = charge_end(s, at, from, to);
-		cell_of_file(s, at, t, c)->blocked_ns += end - from;
-		from = end;
-	}
+	struct charge p = charge_pieces(s, from, to);
+	while (charge_next(s, &p))
+		cell_of_file(s, p.bin, t, c)->blocked_ns += p.end - p.from;
 }
 
 /* Adds time in a call whose cell of calls does not tell what it waited for. */
@@ -65,39 +58,22 @@ static void charge_wait(struct slice *s, struct bin *b, struct thread *t, const 
 
 void charge_busy(struct slice *s, struct thread *t, struct call *c, int64_t to)
 {
-	int64_t from = covered_newest(s, c->busy_from, to);
-	while (from < to) {
-		struct bin *at = slice_bin(s, from);
-		int64_t end = charge_end(s, at, from, to);
-		struct call_cell *b = cell_of_call(s, at, t, c->name);
-		b->busy_ns += end - from;
-		charge_wait(s, at, t, c, end - from);
-		if (end == charge_end(s, at, from, INT64_MAX))
-			b->unfinished = 1;	/* pending at this second's end */
-		from = end;
+	struct charge p = charge_pieces(s, c->busy_from, to);
+	while (charge_next(s, &p)) {
+		struct call_cell *b = cell_of_call(s, p.bin, t, c->name);
+		b->busy_ns += p.end - p.from;
+		charge_wait(s, p.bin, t, c, p.end - p.from);
+		b->unfinished |= p.at_end;	/* pending at this second's end */
 	}
 	c->busy_from = MAX(c->busy_from, to);
 }
 
-static void add_cpu(struct slice *s, struct bin *b, struct cpu *c, enum cpu_kind kind, struct thread *task, int64_t ns)
-{
-	*cpu_figure(s, b, c, kind) += ns;
-	if (kind == CPU_RUN)
-		*ran_figure(s, b, task, c->number) += ns;
-}
-
 void charge_cpu(struct slice *s, struct cpu *c, enum cpu_kind kind, struct thread *task, int64_t from, int64_t to)
 {
-	struct bin *b = from < to ? bin_of_all(s, from, to) : NULL;
-	if (b) {
-		add_cpu(s, b, c, kind, task, to - from);
-		return;
-	}
-	from = covered_newest(s, from, to);
-	while (from < to) {
-		struct bin *at = slice_bin(s, from);
-		int64_t end = charge_end(s, at, from, to);
-		add_cpu(s, at, c, kind, task, end - from);
-		from = end;
+	struct charge p = charge_pieces(s, from, to);
+	while (charge_next(s, &p)) {
+		*cpu_figure(s, p.bin, c, kind) += p.end - p.from;
+		if (kind == CPU_RUN)
+			*ran_figure(s, p.bin, task, c->number) += p.end - p.from;
 	}
 }

@@ -19,7 +19,9 @@ void charge_busy(struct slice *s, struct thread *t, struct call *c, int64_t to);
 /* Adds time of a CPU; if the kind is CPU_RUN, also to `task`, which ran. */
 void charge_cpu(struct slice *s, struct cpu *c, enum cpu_kind kind, struct thread *task, int64_t from, int64_t to);
 
-/* The end of the first piece of [from, to): the part in bin b, which is slice_bin(from). */
-int64_t charge_end(const struct slice *s, const struct bin *b, int64_t from, int64_t to);
+/* The pieces of an interval: charge_next() moves to the next, which is [from, end) in .bin. False: there is no more. */
+struct charge { struct bin *bin; int64_t from, end, to; bool at_end; };	/* .at_end: .end is the bin's, too */
+struct charge charge_pieces(const struct slice *s, int64_t from, int64_t to);
+bool charge_next(struct slice *s, struct charge *p);
 
 #endif

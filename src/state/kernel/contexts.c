@@ -84,16 +84,14 @@ static int32_t own_vtid(const struct fed_event *f)
 	return contexts_nested(f) || vtid <= 0 || vtid > INT32_MAX ? 0 : (int32_t)vtid;
 }
 
-static struct fact *context_fact(struct fed_event *f, struct thread *t, unsigned kind, uint32_t value)
+static void context_fact(struct fed_event *f, struct thread *t, unsigned kind, uint32_t value)
 {
+	bool by_cpu = !event_is_kernel(f) && event_follows_tasks(f), named = kind == CONTEXT_HOSTNAME;
 	g_assert(kind < CONTEXT_N);
-	struct fact *fact = slice_fact(f->s, FACT_CONTEXT, t->self, f->ts, f->seq);
-	fact->a = kind;
 	t->contexts.value[kind] = value;
-	fact->flag = !event_is_kernel(f) && event_follows_tasks(f);
-	if (fact->flag)
-		fact->c = context_source(f->c->self, own_vtid(f));
-	return fact;
+	event_fact(f, t, &(struct fact){ .kind = FACT_CONTEXT, .a = kind, .b = named ? 0 : value,
+					 .text = named ? value : 0, .flag = by_cpu,
+					 .c = by_cpu ? context_source(f->c->self, own_vtid(f)) : 0 });
 }
 
 /* Is the event from a thread other than the CPU's task? Then the kernel trace of the CPU has not begun, or has
@@ -123,10 +121,8 @@ void contexts_learn(struct fed_event *f, struct thread *t)
 		unsigned kind = numbers[i].kind;
 		uint32_t n = number_of(f->ev, i);
 		if (n && n != t->contexts.value[kind])
-			context_fact(f, t, kind, n)->b = n;
+			context_fact(f, t, kind, n);
 	}
-	if (!same_hostname(f->s->strings, &t->contexts, hostname)) {
-		uint32_t name = slice_string(f->s, hostname);
-		context_fact(f, t, CONTEXT_HOSTNAME, name)->text = name;
-	}
+	if (!same_hostname(f->s->strings, &t->contexts, hostname))
+		context_fact(f, t, CONTEXT_HOSTNAME, slice_string(f->s, hostname));
 }

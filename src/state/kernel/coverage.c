@@ -3,6 +3,7 @@
 #include "state/kernel/coverage.h"
 
 
+#include "base/each.h"
 #include "base/limits.h"
 #include "base/timefmt.h"
 
@@ -32,15 +33,7 @@ void covered_join_host(struct slice_host *mine, const struct slice_host *other)
 /* Index of the first void that ends after the instant. */
 static guint first_void(const GArray *voids, int64_t ts)
 {
-	guint lo = 0, hi = voids->len;
-	while (lo < hi) {
-		guint mid = lo + (hi - lo) / 2;
-		if (g_array_index(voids, struct time_void, mid).end <= ts)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return FIRST_INDEX(i, voids->len, g_array_index(voids, struct time_void, i).end > ts);
 }
 
 static struct time_void whole_steps(const struct slice *s, const struct time_void *v)

@@ -166,7 +166,7 @@ void cpu_exec(struct slice *s, struct cpu *c, struct thread *caller, int64_t ts,
 		cpu_replace(s, c, ts, seq, tid);
 	if (!(caller->resolved && caller->st.run == RUN_DEAD))
 		thread_record(s, caller, &(struct rec){ .type = REC_ENDED, .ts = ts, .seq = seq, .id = t->self });
-	slice_fact(s, FACT_EXEC, t->self, ts, seq)->other = caller->self;
+	slice_fact(s, t->self, ts, seq, &(struct fact){ .kind = FACT_EXEC, .other = caller->self });
 	s->fdops.all = MAX(s->fdops.all, seq);
 }
 

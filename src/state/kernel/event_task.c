@@ -25,7 +25,7 @@ void event_take_comm(struct fed_event *f, struct thread *t, struct blk_text text
 	bool same = strlen(last) == text.len && !memcmp(last, text.str, text.len);
 	if (!same) {
 		t->name_last = slice_string(f->s, text);
-		slice_fact(f->s, FACT_COMM, t->self, f->ts, f->seq)->text = t->name_last;
+		event_fact(f, t, &(struct fact){ .kind = FACT_COMM, .text = t->name_last });
 	}
 	keep_comm(t, text);
 }
@@ -46,13 +46,10 @@ static int32_t reported_tid(const struct fed_event *f)
 	return pid ? tid_of_process(pid) : 0;
 }
 
-static void learn_pid(struct fed_event *f, struct thread *t)
+void event_learn_pid(const struct fed_event *f, struct thread *t, int64_t pid, int64_t ppid)
 {
-	struct fact *fact = slice_fact(f->s, FACT_PID, t->self, f->ts, f->seq);
-	fact->a = pid_of(f);
-	fact->b = blk_int_or(f->ev, BLK_CTX_PPID, -1);
+	event_fact(f, t, &(struct fact){ .kind = FACT_PID, .a = pid, .b = ppid });
 	t->pid_reported = true;
-	t->pid = (int32_t)fact->a;
 }
 
 struct thread *event_task(struct fed_event *f)
@@ -66,10 +63,12 @@ struct thread *event_task(struct fed_event *f)
 	struct thread *t = cpu_task(f->s, f->c);
 	if (!t || G_UNLIKELY(t->tid == TID_UNPROVEN))
 		return t;
-	if (!t->pid_reported && pid_of(f) >= 0)
-		learn_pid(f, t);
-	else if (G_UNLIKELY(t->pid < 0))
+	if (!t->pid_reported && pid_of(f) >= 0) {
+		t->pid = (int32_t)pid_of(f);
+		event_learn_pid(f, t, pid_of(f), blk_int_or(f->ev, BLK_CTX_PPID, -1));
+	} else if (G_UNLIKELY(t->pid < 0)) {
 		t->pid = (int32_t)event_int(f->ev, BLK_CTX_PID, -1);
+	}
 	event_learn_comm(f, t, BLK_CTX_PROCNAME);
 	if (G_UNLIKELY(f->ev->layout != f->cls->placeless))
 		contexts_learn(f, t);
@@ -105,22 +104,16 @@ int32_t user_pid(const struct fed_event *f)
 void user_learn(struct fed_event *f, struct thread *t)
 {
 	struct slice *s = f->s;
-	struct fact *fact;
 	int32_t reported = user_pid(f);
 	uint32_t name = slice_string(s, blk_text(f->ev, BLK_CTX_PROCNAME));
 	const char *registered = blk_stream(s->tables, f->ev->stream)->vpid_procname;
 	if (!name && !t->name_last && registered && (t->tid < 0 || t->tid == reported))
 		name = slice_string(s, (struct blk_text){ registered, (uint32_t)strlen(registered) });
 	if (name && name != t->name_last) {
-		fact = slice_fact(s, FACT_COMM, t->self, f->ts, f->seq);
-		fact->text = t->name_last = name;
+		event_fact(f, t, &(struct fact){ .kind = FACT_COMM, .text = name });
+		t->name_last = name;
 		t->comm_stored = false;
 	}
-	int32_t pid = t->pid_reported ? -1 : reported;
-	if (pid > 0) {
-		fact = slice_fact(s, FACT_PID, t->self, f->ts, f->seq);
-		fact->a = pid;
-		fact->b = -1;
-		t->pid_reported = true;
-	}
+	if (!t->pid_reported && reported > 0)
+		event_learn_pid(f, t, reported, -1);
 }

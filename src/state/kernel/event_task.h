@@ -43,6 +43,8 @@ static inline int64_t event_int(const struct blk_event *ev, unsigned slot, int64
 }
 
 /* The text is the thread's name. */
+/* The thread is of that process, and this of that parent (-1: unknown). */
+void event_learn_pid(const struct fed_event *f, struct thread *t, int64_t pid, int64_t ppid);
 void event_take_comm(struct fed_event *f, struct thread *t, struct blk_text text);
 
 /* True: the text is the thread's last reported name. False: it may be a new one. */

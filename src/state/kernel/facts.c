@@ -40,16 +40,25 @@ uint32_t slice_text(struct slice *s, struct blk_text t)
 	return strtab_add_len(s->texts, t.str, t.len);
 }
 
-struct fact *slice_fact(struct slice *s, enum fact_kind kind, uint32_t thread, int64_t ts,
-			uint64_t seq)
+void slice_fact(struct slice *s, uint32_t thread, int64_t ts, uint64_t seq, const struct fact *what)
 {
 	g_assert(thread == ID_NONE || thread < s->threads->len);
-	struct fact f = {
-		.ts = ts, .seq = seq, .kind = kind, .thread = thread, .other = ID_NONE,
-		.host = thread == ID_NONE ? 0 : thread_at(s, thread)->host,
-	};
+	struct fact f = *what;
+	f.ts = ts;
+	f.seq = seq;
+	f.thread = thread;
+	if (thread != ID_NONE)
+		f.host = thread_at(s, thread)->host;
+	if (f.kind != FACT_FORK && f.kind != FACT_EXEC)
+		f.other = ID_NONE;
 	g_array_append_val(s->facts, f);
-	return &g_array_index(s->facts, struct fact, s->facts->len - 1);
+}
+
+void event_fact(const struct fed_event *f, const struct thread *t, const struct fact *what)
+{
+	struct fact of_host = *what;
+	of_host.host = f->host;
+	slice_fact(f->s, t ? t->self : ID_NONE, f->ts, f->seq, &of_host);
 }
 
 static int fact_order(gconstpointer a, gconstpointer b, gpointer data)

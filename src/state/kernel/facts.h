@@ -28,8 +28,8 @@ enum fact_kind {
 	FACT_CLOSE,		/* fds .a to .b are closed */
 	FACT_DUP,		/* fd .a is duplicated as .b; cloexec .flag */
 	FACT_CLOEXEC,		/* fds .a to .b: cloexec = .flag */
-	FACT_DUMP_TABLE,	/* thread's table has the address .a (pid .b) */
-	FACT_DUMP_FD,		/* table at address .a, or of pid .c: fd .b is .text */
+	FACT_DUMP_TABLE,	/* thread's table has the address .a */
+	FACT_DUMP_FD,		/* fd .b of the table at address .a (.flag), or of pid .a, is .text; .c: flags */
 	FACT_IRQ,		/* irq code .a has the name .text */
 	FACT_DEV,		/* device .a has the name .text */
 	FACT_NS,		/* thread's process is in namespace .b of kind .a; its pid there is .c or -1 */
@@ -51,14 +51,19 @@ struct fact {
 	int64_t a, b, c;
 };
 
+struct fed_event;
 struct slice;
+struct thread;
 
 /* Ids of texts: of any string; of a path or peer, within slice_bound_paths(); of an annotation's text. */
 uint32_t slice_string(struct slice *s, struct blk_text t);
 uint32_t slice_path(struct slice *s, struct blk_text t);
 uint32_t slice_text(struct slice *s, struct blk_text t);
-/* Appends a fact, which the caller fills in. The pointer is valid until the next call. */
-struct fact *slice_fact(struct slice *s, enum fact_kind kind, uint32_t thread, int64_t ts, uint64_t seq);
+/* Appends what an event states about the thread; ID_NONE: about none. Sets .ts, .seq, .thread, and .host if there is a
+ * thread. `what` has the other fields of its kind. */
+void slice_fact(struct slice *s, uint32_t thread, int64_t ts, uint64_t seq, const struct fact *what);
+/* The same for the event that is handled; NULL: it states something about its host. */
+void event_fact(const struct fed_event *f, const struct thread *t, const struct fact *what);
 /* Puts the facts [from, to) in order of their events. Those of records that were held come late (thread_order.h). */
 void slice_sort_facts(struct slice *s, guint from, guint to);
 

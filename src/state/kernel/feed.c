@@ -296,7 +296,7 @@ static void feed_loss(struct slice *s, const struct blk_event *ev, uint64_t seq,
 		completeness->damaged += loss.damaged;
 	}
 	if (info->kernel && !loss.silence) {	/* any descriptor may have changed */
-		slice_fact(s, FACT_LOST, ID_NONE, ev->ts, seq)->host = info->host;
+		slice_fact(s, ID_NONE, ev->ts, seq, &(struct fact){ .kind = FACT_LOST, .host = info->host });
 		s->fdops.all = MAX(s->fdops.all, seq);
 	}
 	if (info->kernel && st->cpu != UINT32_MAX)

@@ -115,16 +115,12 @@ static void on_fork(struct fed_event *f)
 	if (blk_has(f->ev, F(0)))
 		parent = slice_thread(s, f->host, (int32_t)blk_int(f->ev, F(0)));
 	struct thread *child = slice_thread_born(s, f->host, child_tid, f->ts, f->seq);
-	struct fact *fact = slice_fact(s, FACT_FORK, parent ? parent->self : ID_NONE, f->ts, f->seq);
-	fact->other = child->self;
-	child->creator = fact->thread;
-	fact->host = f->host;
-	fact->a = blk_int_or(f->ev, F(3), -1);
-	fact->b = blk_int_or(f->ev, F(2), -1);
-	fact->c = blk_int_or(f->ev, F(0), -1);
-	child->pid = (int32_t)fact->a;
+	event_fact(f, parent, &(struct fact){ .kind = FACT_FORK, .other = child->self, .a = blk_int_or(f->ev, F(3), -1),
+					      .b = blk_int_or(f->ev, F(2), -1), .c = blk_int_or(f->ev, F(0), -1) });
+	child->creator = parent ? parent->self : ID_NONE;
+	child->pid = (int32_t)blk_int_or(f->ev, F(3), -1);
 	event_learn_comm(f, child, F(4));
-	fork_ns(f, child->self);
+	fork_ns(f, child);
 }
 
 /* The comm that execve() of the path sets. */
@@ -161,7 +157,7 @@ static void on_exec(struct fed_event *f)
 	} else {
 		event_task(f);
 		t = slice_thread(s, f->host, tid);
-		slice_fact(s, FACT_EXEC, t->self, f->ts, f->seq)->other = ID_NONE;
+		event_fact(f, t, &(struct fact){ .kind = FACT_EXEC, .other = ID_NONE });
 		s->fdops.all = MAX(s->fdops.all, f->seq);
 	}
 	if (!blk_has(f->ev, BLK_CTX_PROCNAME) && blk_has(f->ev, F(2)))
@@ -172,51 +168,40 @@ static void on_thread_exit(struct fed_event *f)
 {
 	event_task(f);
 	struct thread *t = slice_thread(f->s, f->host, (int32_t)blk_int(f->ev, F(0)));
-	slice_fact(f->s, FACT_EXIT, t->self, f->ts, f->seq)->a = blk_int_or(f->ev, F(1), -1);
+	event_fact(f, t, &(struct fact){ .kind = FACT_EXIT, .a = blk_int_or(f->ev, F(1), -1) });
 }
 
 /* ---- state dump ---- */
 
 static void on_dump_process(struct fed_event *f)
 {
-	struct slice *s = f->s;
 	event_task(f);
 	int32_t tid = (int32_t)blk_int(f->ev, F(0));
 	if (tid <= 0)
 		return;
-	struct thread *t = slice_thread(s, f->host, tid);
-	struct fact *fact = slice_fact(s, FACT_PID, t->self, f->ts, f->seq);
-	fact->a = blk_int_or(f->ev, F(1), -1);
-	fact->b = blk_int_or(f->ev, F(2), -1);
-	t->pid_reported = true;
-	t->pid = (int32_t)fact->a;
+	struct thread *t = slice_thread(f->s, f->host, tid);
+	t->pid = (int32_t)blk_int_or(f->ev, F(1), -1);
+	event_learn_pid(f, t, blk_int_or(f->ev, F(1), -1), blk_int_or(f->ev, F(2), -1));
 	event_learn_comm(f, t, F(3));
 	if (blk_int_or(f->ev, F(4), 0) == 1)
-		slice_fact(s, FACT_KERNEL, t->self, f->ts, f->seq);
-	if (blk_has(f->ev, F(5))) {
-		fact = slice_fact(s, FACT_DUMP_TABLE, t->self, f->ts, f->seq);
-		fact->a = blk_int(f->ev, F(5));
-	}
+		event_fact(f, t, &(struct fact){ .kind = FACT_KERNEL });
+	if (blk_has(f->ev, F(5)))
+		event_fact(f, t, &(struct fact){ .kind = FACT_DUMP_TABLE, .a = blk_int(f->ev, F(5)) });
 }
 
 static void on_dump_fd(struct fed_event *f)
 {
+	bool by_address = blk_has(f->ev, F(0));
 	event_task(f);
-	struct fact *fact = slice_fact(f->s, FACT_DUMP_FD, ID_NONE, f->ts, f->seq);
-	fact->host = f->host;
-	fact->flag = blk_has(f->ev, F(0));		/* true: .a is a table address; false: a pid */
-	fact->a = fact->flag ? blk_int(f->ev, F(0)) : blk_int(f->ev, F(1));
-	fact->b = blk_int(f->ev, F(2));
-	fact->text = slice_path(f->s, blk_text(f->ev, F(3)));
-	fact->c = blk_int_or(f->ev, F(4), 0);
+	event_fact(f, NULL, &(struct fact){
+		.kind = FACT_DUMP_FD, .flag = by_address, .a = blk_int(f->ev, by_address ? F(0) : F(1)),
+		.b = blk_int(f->ev, F(2)), .c = blk_int_or(f->ev, F(4), 0),
+		.text = slice_path(f->s, blk_text(f->ev, F(3))) });
 }
 
 static void name_fact(struct fed_event *f, enum fact_kind kind, int64_t a, struct blk_text name)
 {
-	struct fact *fact = slice_fact(f->s, kind, ID_NONE, f->ts, f->seq);
-	fact->host = f->host;
-	fact->a = a;
-	fact->text = slice_string(f->s, name);
+	event_fact(f, NULL, &(struct fact){ .kind = kind, .a = a, .text = slice_string(f->s, name) });
 }
 
 static void on_dump_name(struct fed_event *f)		/* what: enum fact_kind */
@@ -304,7 +289,7 @@ static inline struct thread *caller(struct fed_event *f, struct rec *r, enum rec
 static void learn_user(struct fed_event *f, struct thread *t)
 {
 	if (!t->user_reported)
-		slice_fact(f->s, FACT_USER, t->self, f->ts, f->seq);
+		event_fact(f, t, &(struct fact){ .kind = FACT_USER });
 	t->user_reported = true;
 }
 
@@ -523,7 +508,7 @@ static const struct event_row rows[] = {
 	{ { "lttng_statedump_process_state", { "tid", "pid", "ppid", "name", "type",
 			"file_table_address|files" }, "processes from before" }, on_dump_process, 0 },
 	{ { "lttng_statedump_process_pid_ns", { "tid", "ns_inum", "ns_level", "vpid", "vtid" }, "containers" },
-	  on_dump_pid_ns, 0 },
+	  on_dump_ns, NS_PID },
 	{ { "lttng_statedump_process_cgroup_ns", { "tid", "ns_inum" }, "containers" }, on_dump_ns, NS_CGROUP },
 	{ { "lttng_statedump_process_uts_ns", { "tid", "ns_inum" }, "containers" }, on_dump_ns, NS_UTS },
 	{ { "lttng_statedump_file_descriptor", { "file_table_address|files", "pid", "fd", "filename",

@@ -32,9 +32,8 @@ enum net_what { NET_RECEIVED, NET_QUEUED, NET_SENT };
 void on_net(struct fed_event *f);		/* what: enum net_what */
 
 /* handlers_ns.c: namespaces in the state dump, and forks */
-void on_dump_pid_ns(struct fed_event *f);
 void on_dump_ns(struct fed_event *f);		/* what: enum ns_kind */
-void fork_ns(struct fed_event *f, uint32_t child);
+void fork_ns(struct fed_event *f, struct thread *child);
 
 /* handlers_spans.c */
 void on_timestamp(struct fed_event *f);

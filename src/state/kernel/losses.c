@@ -52,15 +52,7 @@ static int order(const struct loss *a, const struct loss *b)
 /* Number of losses in the array that are ordered before x. */
 static guint ordered_before(const GArray *all, const struct loss *x)
 {
-	guint low = 0, high = all->len;
-	while (low < high) {
-		guint at = low + (high - low) / 2;
-		if (order(&g_array_index(all, struct loss, at), x) < 0)
-			low = at + 1;
-		else
-			high = at;
-	}
-	return low;
+	return FIRST_INDEX(i, all->len, order(&g_array_index(all, struct loss, i), x) >= 0);
 }
 
 /* Adds the loss to the array, which is in order. False: it is there already. */
@@ -82,15 +74,7 @@ static guint ended_before(const struct losses *l, int64_t instant)
 /* Number of losses that begin before the instant. */
 static guint begun_before(const struct losses *l, int64_t instant)
 {
-	guint low = 0, high = l->begins->len;
-	while (low < high) {
-		guint at = low + (high - low) / 2;
-		if (g_array_index(l->begins, int64_t, at) < instant)
-			low = at + 1;
-		else
-			high = at;
-	}
-	return low;
+	return FIRST_INDEX(i, l->begins->len, g_array_index(l->begins, int64_t, i) >= instant);
 }
 
 /* Records come in order of time, so the place is near the end of the array. */
@@ -154,16 +138,8 @@ static struct window *window_at(const struct loss_cover *c, guint i)
 /* Index of the first window that ends at the instant or later (after: only later). */
 static guint first_ending(const struct loss_cover *c, int64_t instant, bool after)
 {
-	guint low = 0, high = c->windows->len;
-	while (low < high) {
-		guint at = low + (high - low) / 2;
-		int64_t end = window_at(c, at)->end;
-		if (end < instant || (after && end == instant))
-			low = at + 1;
-		else
-			high = at;
-	}
-	return low;
+	return FIRST_INDEX(i, c->windows->len, window_at(c, i)->end > instant ||
+					       (!after && window_at(c, i)->end == instant));
 }
 
 static bool is_empty(const struct window *w)

@@ -2,6 +2,7 @@
 /* Descriptor tables: see fdtable.h. */
 #include "state/names/fdtable.h"
 
+#include "base/each.h"
 #include "base/intmap.h"
 #include "base/limits.h"
 #include "base/sort.h"
@@ -128,15 +129,7 @@ bool fdtable_has_own(const struct fdtable *t, int64_t fd)
 /* Index of the first of the (sorted) instants at or after `from`. */
 static guint first_from(const GArray *instants, uint64_t from)
 {
-	guint lo = 0, hi = instants->len;
-	while (lo < hi) {
-		guint mid = (lo + hi) / 2;
-		if (g_array_index(instants, uint64_t, mid) < from)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return FIRST_INDEX(i, instants->len, g_array_index(instants, uint64_t, i) >= from);
 }
 
 static bool exec_between(const struct fdtable *t, uint64_t from, uint64_t to)
@@ -157,16 +150,9 @@ static const struct fd_version *find(const struct fdtable *t, int64_t fd, uint64
 	const GArray *list = list_of(t, fd);
 	if (!list)
 		return NULL;
-	guint lo = 0, hi = list->len;
-	while (lo < hi) {
-		guint mid = (lo + hi) / 2;
-		if (g_array_index(list, struct fd_version, mid).seq <= seq)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	if (lo > 0)
-		return &g_array_index(list, struct fd_version, lo - 1);
+	guint after = FIRST_INDEX(i, list->len, g_array_index(list, struct fd_version, i).seq > seq);
+	if (after > 0)
+		return &g_array_index(list, struct fd_version, after - 1);
 	const struct fd_version *first = &g_array_index(list, struct fd_version, 0);
 	return list->len && first->dumped ? first : NULL;
 }
