@@ -29,7 +29,7 @@ struct bin {
 	bool again;		/* publish again if .generation is outdated */
 	uint64_t generation;	/* the publisher's generation when it was published */
 	struct cell_table table[CELL_KIND_N];	/* by built_layout() */
-	uint32_t epoch[CELL_KIND_N];		/* see struct call_slot */
+	uint32_t epoch[CELL_KIND_N];		/* see struct cell_slot */
 	GArray *slow[SLOW_LIST_N];		/* struct bin_slow: at most LIMIT_SECOND_CALLS, slowest first */
 	int64_t slow_from[SLOW_LIST_N];		/* ns: shorter calls are not listed; 0: there are free entries */
 	struct completeness completeness;

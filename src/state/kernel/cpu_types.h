@@ -49,7 +49,7 @@ struct cpu {
 	uint32_t host, number;
 	struct thread *task;	/* the current task; NULL: events are lost. Read it with cpu_task() */
 	struct thread *idle;	/* its idle task; NULL: not seen yet */
-	uint32_t cell_epoch;	/* of .cell, see struct call_slot */
+	uint32_t cell_epoch;	/* of .cell, see struct cell_slot */
 	struct cpu_cell *cell;
 	uint32_t start;		/* the anonymous task of the slice's beginning */
 	int64_t named_ns;	/* instant when .start was identified; TS_NONE */

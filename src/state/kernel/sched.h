@@ -28,11 +28,6 @@ void sched_map_wakes(struct slice *a, struct slice *b, const struct cell_maps *m
 /* Counts the provisional wakeups as they are: no older slice will be merged. */
 void sched_wakes_known(struct slice *s);
 
-static inline uint32_t sched_key(uint16_t cpu, int16_t prio)
-{
-	return (uint32_t)cpu << 16 | (uint16_t)prio;
-}
-
 static inline int16_t sched_prio(int64_t prio)
 {
 	return (int16_t)CLAMP(prio, PRIO_NONE + 1, INT16_MAX);
@@ -46,14 +41,10 @@ static inline uint16_t sched_cpu(const struct cpu *c)
 static inline struct sched_cell *cell_of_sched(struct slice *s, struct bin *b, struct thread *t,
 					       uint16_t cpu, int16_t prio)
 {
-	struct sched_slot *slot = &t->sched.slot[cpu % SCHED_SLOTS];
-	uint32_t key = sched_key(cpu, prio);
-	if (slot->epoch != b->epoch[CELL_sched] || slot->key != key) {
-		slot->cell = BIN_CELL(s, b, sched, .thread = t->self, .cpu = cpu, .prio = prio);
-		slot->epoch = b->epoch[CELL_sched];
-		slot->key = key;
-	}
-	return slot->cell;
+	struct cell_slot *slot = &t->sched.slot[cpu % SCHED_SLOTS];
+	uint32_t key = (uint32_t)cpu << 16 | (uint16_t)prio;
+	return slot_has(slot, b, CELL_sched, key) ? slot->cell :
+	       slot_set(slot, b, CELL_sched, key, BIN_CELL(s, b, sched, .thread = t->self, .cpu = cpu, .prio = prio));
 }
 
 /* waker: a thread, or the IRQ_* code of an interrupt; ID_NONE: unknown. */
@@ -65,13 +56,9 @@ static inline struct waker_cell *bin_waker(struct slice *s, struct bin *b, uint3
 
 static inline struct waker_cell *cell_of_waker(struct slice *s, struct bin *b, struct thread *t, uint32_t waker)
 {
-	struct waker_slot *slot = &t->sched.waker;
-	if (slot->epoch != b->epoch[CELL_waker] || slot->waker != waker) {
-		slot->cell = bin_waker(s, b, t->self, waker);
-		slot->epoch = b->epoch[CELL_waker];
-		slot->waker = waker;
-	}
-	return slot->cell;
+	struct cell_slot *slot = &t->sched.waker;
+	return slot_has(slot, b, CELL_waker, waker) ? slot->cell :
+	       slot_set(slot, b, CELL_waker, waker, bin_waker(s, b, t->self, waker));
 }
 
 static inline void sched_out(struct slice *s, struct thread *t, int64_t ts, uint16_t cpu,

@@ -114,7 +114,7 @@ struct slice {
 	/* Seconds. */
 	GHashTable *bins;		/* int64_t index -> struct bin */
 	struct bin *bin_last;		/* last used bin, or NULL */
-	uint32_t epochs;		/* number of epochs assigned so far, see struct call_slot */
+	uint32_t epochs;		/* number of epochs assigned so far, see struct cell_slot */
 	struct bin *count_bin;		/* the bin of struct class_info.count; NULL: nothing is counted */
 	int64_t retained_from;		/* bins before this index were dropped */
 	struct completeness forgotten;		/* sum of the dropped bins' completeness */

@@ -123,11 +123,7 @@ struct open_span { uint64_t trace, span; int64_t since; };
  * Caches of where a thread's cells are in a bin. Valid while .epoch equals the epoch of the bin's array, which changes
  * when its cells move. So most charges are one addition.
  */
-struct call_slot { uint32_t epoch, name; struct call_cell *cell; };
-struct file_slot { uint32_t epoch; int32_t fd; struct built_file_cell *cell; };
-struct sched_slot { uint32_t epoch, key; struct sched_cell *cell; };
-struct ran_slot { uint32_t epoch, cpu; struct ran_cell *cell; };
-struct waker_slot { uint32_t epoch, waker; struct waker_cell *cell; };
+struct cell_slot { uint32_t epoch, key; void *cell; };	/* .key: what the cells of the kind differ in, for the thread */
 #define CALL_SLOTS_BITS 2
 #define FILE_SLOTS 4
 #define SCHED_SLOTS 4
@@ -140,8 +136,8 @@ struct thread_sched {
 	int64_t first_ns;
 	struct vec queued;		/* struct queued, see cpu_runs.h */
 	uint32_t queued_hint;		/* index in .queued where the last search ended */
-	struct sched_slot slot[SCHED_SLOTS];
-	struct waker_slot waker;
+	struct cell_slot slot[SCHED_SLOTS];
+	struct cell_slot waker;
 };
 
 /* A name of less than 16 bytes, as words. The mask excludes the bytes after its NUL: events do not zero them. */
@@ -174,12 +170,10 @@ struct thread {
 	};
 	bool user_reported;	/* a FACT_USER was written for it in this slice */
 	struct comm comm;
-	uint32_t cell_epoch;	/* of .cell, see struct call_slot */
+	uint32_t cell_epoch;	/* of .cell, see struct cell_slot */
 	struct built_thread_cell *cell;
 	struct tstate st;
-	struct ran_slot ran;
-	struct call_slot call_slot[1 << CALL_SLOTS_BITS];
-	struct file_slot file_slot[FILE_SLOTS];
+	struct cell_slot ran, call_slot[1 << CALL_SLOTS_BITS], file_slot[FILE_SLOTS];
 	struct thread_sched sched;
 	int64_t known_from;	/* ns: the first record that tells its state; TS_NONE: none so far */
 	bool only_claimed;	/* only user-space events name its tid, which may be one of a container */
