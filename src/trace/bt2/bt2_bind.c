@@ -16,266 +16,185 @@ static bool type_is(const bt_field_class *fc, bt_field_class_type type)
 	return bt_field_class_type_is(bt_field_class_get_type(fc), type);
 }
 
-/* Index of the member called name; a CTF name may have one more leading '_'. */
-static bool find_member(const bt_field_class *fc, const char *name, size_t len, uint32_t *ret)
+static bool field_is(const bt_field *f, bt_field_class_type type)
+{
+	return bt_field_class_type_is(bt_field_get_class_type(f), type);
+}
+
+/* ---- types ---- */
+
+static struct ctf_type *make_type(struct bt2_types *t, const bt_field_class *fc, unsigned depth);
+
+static struct ctf_type *new_type(struct bt2_types *t, enum ctf_kind kind)
+{
+	struct ctf_type *type = arena_alloc(&t->memory, sizeof *type);
+
+	*type = (struct ctf_type){ .kind = (uint8_t)kind, .base = 10 };
+	return type;
+}
+
+static struct ctf_type *make_integer(struct bt2_types *t, const bt_field_class *fc)
+{
+	struct ctf_type *type = new_type(t, type_is(fc, BT_FIELD_CLASS_TYPE_ENUMERATION) ? CTF_ENUM : CTF_INTEGER);
+
+	type->bits = (uint16_t)bt_field_class_integer_get_field_value_range(fc);
+	type->is_signed = type_is(fc, BT_FIELD_CLASS_TYPE_SIGNED_INTEGER);
+	if (bt_field_class_integer_get_preferred_display_base(fc) ==
+	    BT_FIELD_CLASS_INTEGER_PREFERRED_DISPLAY_BASE_HEXADECIMAL)
+		type->base = 16;
+	return type;
+}
+
+static struct ctf_type *make_array(struct bt2_types *t, const bt_field_class *fc, unsigned depth)
+{
+	bool is_static = type_is(fc, BT_FIELD_CLASS_TYPE_STATIC_ARRAY);
+	struct ctf_type *type = new_type(t, is_static ? CTF_ARRAY : CTF_SEQUENCE);
+
+	type->element = make_type(t, bt_field_class_array_borrow_element_field_class_const(fc), depth);
+	if (is_static)
+		type->length = bt_field_class_array_static_get_length(fc);
+	return type;
+}
+
+static struct ctf_type *new_compound(struct bt2_types *t, enum ctf_kind kind, uint64_t n)
+{
+	struct ctf_type *type = new_type(t, kind);
+
+	type->n_fields = (uint32_t)n;
+	type->field = arena_alloc(&t->memory, (n + 1) * sizeof *type->field);
+	return type;
+}
+
+static void set_field(struct bt2_types *t, struct ctf_type *type, uint64_t i, const char *name,
+		      const bt_field_class *fc, unsigned depth)
+{
+	type->field[i] = (struct ctf_field){ .name = (char *)(name ? name : ""), .type = make_type(t, fc, depth) };
+}
+
+static struct ctf_type *make_struct(struct bt2_types *t, const bt_field_class *fc, unsigned depth)
 {
 	uint64_t n = bt_field_class_structure_get_member_count(fc);
-	for (int underscore = 0; underscore < 2; underscore++) {
-		for (uint64_t i = 0; i < n; i++) {
-			const char *is = bt_field_class_structure_member_get_name(
-				bt_field_class_structure_borrow_member_by_index_const(fc, i));
-			if (underscore && *is++ != '_')
-				continue;
-			if (strlen(is) == len && !memcmp(is, name, len)) {
-				*ret = i;
-				return true;
-			}
-		}
+	struct ctf_type *type = new_compound(t, CTF_STRUCT, n);
+
+	for (uint64_t i = 0; i < n; i++) {
+		const bt_field_class_structure_member *m = bt_field_class_structure_borrow_member_by_index_const(fc, i);
+		set_field(t, type, i, bt_field_class_structure_member_get_name(m),
+			  bt_field_class_structure_member_borrow_field_class_const(m), depth);
 	}
-	return false;
+	return type;
 }
 
-static bool find_option(const bt_field_class *fc, const char *name, size_t len, uint32_t *ret)
+static struct ctf_type *make_variant(struct bt2_types *t, const bt_field_class *fc, unsigned depth)
 {
 	uint64_t n = bt_field_class_variant_get_option_count(fc);
+	struct ctf_type *type = new_compound(t, CTF_VARIANT, n);
+
 	for (uint64_t i = 0; i < n; i++) {
-		const char *is = bt_field_class_variant_option_get_name(
-			bt_field_class_variant_borrow_option_by_index_const(fc, i));
-		if (is && strlen(is) == len && !memcmp(is, name, len)) {
-			*ret = i;
-			return true;
-		}
+		const bt_field_class_variant_option *o = bt_field_class_variant_borrow_option_by_index_const(fc, i);
+		set_field(t, type, i, bt_field_class_variant_option_get_name(o),
+			  bt_field_class_variant_option_borrow_field_class_const(o), depth);
 	}
-	return false;
+	return type;
 }
 
-/* Goes one level down from fc; removes the used part from *path. NULL: no such field. */
-static const bt_field_class *step_down(const bt_field_class *fc, const char **path, const char *end,
-				       struct bt2_step *step)
+/* A type that no field is delivered of, if it is too deep. */
+static struct ctf_type *make_type(struct bt2_types *t, const bt_field_class *fc, unsigned depth)
 {
+	if (++depth > LIMIT_TYPE_DEPTH)
+		return new_type(t, CTF_FLOAT);
+	if (type_is(fc, BT_FIELD_CLASS_TYPE_INTEGER))
+		return make_integer(t, fc);
+	if (type_is(fc, BT_FIELD_CLASS_TYPE_BOOL) || type_is(fc, BT_FIELD_CLASS_TYPE_BIT_ARRAY))
+		return new_type(t, CTF_INTEGER);
+	if (type_is(fc, BT_FIELD_CLASS_TYPE_STRING))
+		return new_type(t, CTF_STRING);
+	if (type_is(fc, BT_FIELD_CLASS_TYPE_STRUCTURE))
+		return make_struct(t, fc, depth);
+	if (type_is(fc, BT_FIELD_CLASS_TYPE_ARRAY))
+		return make_array(t, fc, depth);
+	if (type_is(fc, BT_FIELD_CLASS_TYPE_VARIANT))
+		return make_variant(t, fc, depth);
 	if (type_is(fc, BT_FIELD_CLASS_TYPE_OPTION)) {
-		step->type = BT2_OPTION;
-		return bt_field_class_option_borrow_field_class_const(fc);
+		struct ctf_type *type = new_compound(t, CTF_OPTIONAL, 1);
+		set_field(t, type, 0, NULL, bt_field_class_option_borrow_field_class_const(fc), depth);
+		return type;
 	}
-	if (type_is(fc, BT_FIELD_CLASS_TYPE_ARRAY)) {
-		char *after;
-		if (*path == end || **path != '[' || !g_ascii_isdigit((*path)[1]))
-			return NULL;
-		step->type = BT2_ELEMENT;
-		step->index = strtoul(*path + 1, &after, 10);
-		if (after >= end || *after != ']')
-			return NULL;
-		*path = after + 1;
-		return bt_field_class_array_borrow_element_field_class_const(fc);
-	}
-	if (*path < end && **path == '.')
-		++*path;
-	size_t len = 0;
-	while (*path + len < end && !strchr(".[", (*path)[len]))
-		len++;
-	const char *name = *path;
-	*path += len;
-	if (len && type_is(fc, BT_FIELD_CLASS_TYPE_STRUCTURE) &&
-	    find_member(fc, name, len, &step->index)) {
-		step->type = BT2_MEMBER;
-		return bt_field_class_structure_member_borrow_field_class_const(
-			bt_field_class_structure_borrow_member_by_index_const(fc, step->index));
-	}
-	if (len && type_is(fc, BT_FIELD_CLASS_TYPE_VARIANT) &&
-	    find_option(fc, name, len, &step->index)) {
-		step->type = BT2_VARIANT;
-		return bt_field_class_variant_option_borrow_field_class_const(
-			bt_field_class_variant_borrow_option_by_index_const(fc, step->index));
-	}
-	return NULL;
+	struct ctf_type *type = new_type(t, bt2_is_blob(fc) ? CTF_SEQUENCE : CTF_FLOAT);
+	if (type->kind == CTF_SEQUENCE)
+		type->element = new_type(t, CTF_INTEGER);
+	return type;
 }
 
-/* How a field of this class is delivered. False: it is not delivered (a structure, a float). */
-static bool leaf_kind(const bt_field_class *fc, struct bt2_getter *g)
+static const struct ctf_type *make_root(struct bt2_types *t, const bt_field_class *fc)
 {
-	static const struct { bt_field_class_type type; uint8_t kind; } kinds[] = {
-		{ BT_FIELD_CLASS_TYPE_UNSIGNED_INTEGER, BT2_UNSIGNED },
-		{ BT_FIELD_CLASS_TYPE_SIGNED_INTEGER, BT2_SIGNED },
-		{ BT_FIELD_CLASS_TYPE_BOOL, BT2_BOOL },
-		{ BT_FIELD_CLASS_TYPE_BIT_ARRAY, BT2_BITS },
-		{ BT_FIELD_CLASS_TYPE_STRING, BT2_TEXT },
-	};
-	for (size_t i = 0; i < G_N_ELEMENTS(kinds); i++) {
-		if (type_is(fc, kinds[i].type)) {
-			g->kind = kinds[i].kind;
-			g->is_hex = g->kind < BT2_BOOL && bt_field_class_integer_get_preferred_display_base(fc) ==
-				    BT_FIELD_CLASS_INTEGER_PREFERRED_DISPLAY_BASE_HEXADECIMAL;
-			return true;
-		}
+	return fc ? make_type(t, fc, 0) : NULL;
+}
+
+void bt2_types_init(struct bt2_types *t, const bt_event_class *ec)
+{
+	const char *name = bt_event_class_get_name(ec);
+
+	*t = (struct bt2_types){ .ec.name = (char *)(name ? name : "?") };
+	t->sc.event_context = make_root(t, bt_stream_class_borrow_event_common_context_field_class_const(
+					   bt_event_class_borrow_stream_class_const(ec)));
+	t->ec.context = make_root(t, bt_event_class_borrow_specific_context_field_class_const(ec));
+	t->ec.fields = make_root(t, bt_event_class_borrow_payload_field_class_const(ec));
+}
+
+void bt2_types_clear(struct bt2_types *t)
+{
+	arena_clear(&t->memory);
+}
+
+/* ---- bindings ---- */
+
+static void add_getter(struct bt2_binding *b, struct blk_layout *layout, const struct ctf_wanted *w)
+{
+	g_assert(b->n_getters < BLK_MAX_SLOTS && w->slot < BLK_MAX_SLOTS);
+	struct blk_slot_layout *l = &layout->slot[w->slot];
+	b->getter[b->n_getters++] = (struct bt2_getter){ *w, b->size };
+	l->off = b->size;
+	if (w->kind != CTF_WANT_INT) {
+		l->repr = w->kind == CTF_WANT_TEXT ? BLK_TEXT_REF : BLK_BYTES_REF;
+		b->size += sizeof(struct blk_text);
+		return;
 	}
-	if (bt2_is_blob(fc)) {
-		g->kind = BT2_BLOB;
-		return true;
-	}
-	if (!type_is(fc, BT_FIELD_CLASS_TYPE_ARRAY))
+	l->repr = BLK_INT;
+	l->size = 8;
+	l->is_signed = w->leaf->is_signed;
+	l->is_hex = w->leaf->base == 16;
+	b->size += 8;
+}
+
+static bool find_cpu(const struct bt2_types *t, enum ctf_scope scope, struct ctf_wanted *ret)
+{
+	const struct ctf_type *root = ctf_scope_type(&t->sc, &t->ec, scope);
+	const struct ctf_field *f = root ? ctf_type_field(root, "perf_cpu") : NULL;
+
+	if (!f || f->type->kind != CTF_INTEGER || f->type->is_signed)
 		return false;
-	const bt_field_class *element = bt_field_class_array_borrow_element_field_class_const(fc);
-	if (!type_is(element, BT_FIELD_CLASS_TYPE_INTEGER))
-		return false;
-	uint64_t bits = bt_field_class_integer_get_field_value_range(element);
-	g->width = bits <= 8 ? 1 : bits <= 16 ? 2 : bits <= 32 ? 4 : 8;
-	g->kind = g->slot == BLK_CTX_PROCNAME || g->slot == BLK_CTX_HOSTNAME ? BT2_CHARS : BT2_BYTES;
+	*ret = (struct ctf_wanted){ .scope = (uint8_t)scope, .n_ways = 1, .way = { (uint32_t)(f - root->field) } };
 	return true;
 }
 
-static bool resolve(const bt_field_class *fc, const char *path, const char *end,
-		    struct bt2_getter *g)
-{
-	g->n_steps = 0;
-	while (fc && (path < end || type_is(fc, BT_FIELD_CLASS_TYPE_OPTION))) {
-		if (g->n_steps == LIMIT_FIELD_DEPTH)
-			return false;
-		fc = step_down(fc, &path, end, &g->step[g->n_steps++]);
-	}
-	return fc && leaf_kind(fc, g);
-}
-
-static const bt_field_class *root_class(const bt_event_class *ec, enum bt2_root root)
-{
-	if (root == BT2_PAYLOAD)
-		return bt_event_class_borrow_payload_field_class_const(ec);
-	if (root == BT2_SPECIFIC)
-		return bt_event_class_borrow_specific_context_field_class_const(ec);
-	return bt_stream_class_borrow_event_common_context_field_class_const(
-		bt_event_class_borrow_stream_class_const(ec));
-}
-
-/* The first of the alternatives ("a|b") that the root has. */
-static bool find_field(const bt_event_class *ec, enum bt2_root root, const char *names,
-		       struct bt2_getter *g)
-{
-	const bt_field_class *fc = root_class(ec, root);
-	if (!fc)
-		return false;
-	for (const char *p = names;;) {
-		const char *end = strchrnul(p, '|');
-		if (end > p && resolve(fc, p, end, g)) {
-			g->root = root;
-			return true;
-		}
-		if (!*end)
-			return false;
-		p = end + 1;
-	}
-}
-
-static void add_getter(struct bt2_binding *b, struct blk_layout *layout,
-		       const struct bt2_getter *found)
-{
-	g_assert(b->n_getters < BLK_MAX_SLOTS && found->slot < BLK_MAX_SLOTS);
-	struct bt2_getter *g = &b->getter[b->n_getters++];
-	struct blk_slot_layout *l = &layout->slot[found->slot];
-	*g = *found;
-	g->off = l->off = b->size;
-	b->uses[g->root] = true;
-	if (g->kind < BT2_TEXT) {
-		l->repr = BLK_INT;
-		l->size = 8;
-		l->is_signed = g->kind == BT2_SIGNED;
-		l->is_hex = g->is_hex;
-		b->size += 8;
-		return;
-	}
-	l->repr = g->kind >= BT2_BYTES ? BLK_BYTES_REF : BLK_TEXT_REF;
-	b->size += sizeof(struct blk_text);
-}
-
-static void bind_contexts(struct bt2_binding *b, struct blk_layout *layout,
-			  const bt_event_class *ec)
-{
-	for (unsigned slot = 0; slot < BLK_N_CONTEXTS; slot++) {
-		struct bt2_getter g = { .slot = slot };
-		const char *names = blk_context_names[slot], *perf = strchr(names, '|');
-		if (find_field(ec, BT2_SPECIFIC, names, &g) ||
-		    find_field(ec, BT2_COMMON, names, &g) ||
-		    (perf && find_field(ec, BT2_PAYLOAD, perf + 1, &g)))
-			add_getter(b, layout, &g);
-	}
-}
-
-bool bt2_is_probe(const bt_event_class *ec, const char *name)
-{
-	const bt_field_class *fc = root_class(ec, BT2_PAYLOAD);
-	const char *field[2] = { "", "" };
-	uint64_t n = fc ? bt_field_class_structure_get_member_count(fc) : 0;
-	for (uint64_t i = 0; i < MIN(n, 2); i++) {
-		field[i] = bt_field_class_structure_member_get_name(
-			bt_field_class_structure_borrow_member_by_index_const(fc, i));
-		field[i] += *field[i] == '_';
-	}
-	return blk_is_probe(name, n, field[0], field[1]);
-}
-
-/* The name of the counter in field i of a root; NULL: it is no counter. */
-static const char *counter_at(const bt_field_class *fc, uint64_t i, struct bt2_getter *g)
-{
-	const bt_field_class_structure_member *m =
-		bt_field_class_structure_borrow_member_by_index_const(fc, i);
-	const bt_field_class *type = bt_field_class_structure_member_borrow_field_class_const(m);
-	if (!type_is(type, BT_FIELD_CLASS_TYPE_INTEGER) ||
-	    type_is(type, BT_FIELD_CLASS_TYPE_ENUMERATION) || !leaf_kind(type, g))
-		return NULL;
-	g->step[0] = (struct bt2_step){ BT2_MEMBER, (uint32_t)i };
-	g->n_steps = 1;
-	return blk_counter_name(bt_field_class_structure_member_get_name(m));
-}
-
-/* Adds getters of the counters to `b` (or NULL); returns the counters' names. */
-static char *bind_counters(struct bt2_binding *b, struct blk_layout *layout,
-			   const bt_event_class *ec)
-{
-	static const enum bt2_root roots[] = { BT2_SPECIFIC, BT2_COMMON };
-	GString *names = g_string_new(NULL);
-	unsigned n = 0;
-	for (size_t r = 0; r < G_N_ELEMENTS(roots); r++) {
-		const bt_field_class *fc = root_class(ec, roots[r]);
-		uint64_t members = fc ? bt_field_class_structure_get_member_count(fc) : 0;
-		for (uint64_t i = 0; i < members && n < LIMIT_EVENT_COUNTERS; i++) {
-			struct bt2_getter g = { .root = roots[r], .slot = BLK_CTX_COUNTER0 + n };
-			const char *name = counter_at(fc, i, &g);
-			if (!name)
-				continue;
-			g_string_append_printf(names, "%s%s", n++ ? " " : "", name);
-			if (b)
-				add_getter(b, layout, &g);
-		}
-	}
-	return g_string_free(names, !n);
-}
-
-char *bt2_counters(const bt_event_class *ec, const struct blk_subscription *row)
-{
-	return blk_wants_counters(row) ? bind_counters(NULL, NULL, ec) : NULL;
-}
-
-struct bt2_binding *bt2_binding_new(const bt_event_class *ec, const struct blk_subscription *row,
+struct bt2_binding *bt2_binding_new(const struct bt2_types *t, const struct blk_subscription *row,
 				    uint16_t row_index, uint32_t cls, GHashTable *layouts)
 {
-	struct blk_layout layout = { 0 };
 	struct bt2_binding *b = g_new0(struct bt2_binding, 1);
+	struct ctf_wanted w[BLK_MAX_SLOTS];
+	struct blk_layout layout = { 0 };
+	struct ctf_contexts common;
+
 	b->row = row ? row_index : G_MAXUINT16;
 	b->cls = cls;
-	b->all = -1;
-	b->has_cpu = find_field(ec, BT2_PAYLOAD, "perf_cpu", &b->cpu) ||
-		     find_field(ec, BT2_COMMON, "perf_cpu", &b->cpu);
-	if (b->has_cpu && b->cpu.kind != BT2_UNSIGNED)
-		b->has_cpu = false;
+	b->all = blk_slot_of_all(row);
+	b->has_cpu = find_cpu(t, CTF_PAYLOAD, &b->cpu.w) || find_cpu(t, CTF_COMMON, &b->cpu.w);
 	if (!row)
 		return b;
-	bind_contexts(b, &layout, ec);
-	if (blk_wants_counters(row))
-		g_free(bind_counters(b, &layout, ec));
-	for (unsigned i = 0; i < BLK_MAX_FIELDS && row->fields[i]; i++) {
-		struct bt2_getter g = { .slot = BLK_FIELD0 + i };
-		if (find_field(ec, BT2_PAYLOAD, row->fields[i], &g))
-			add_getter(b, &layout, &g);
-	}
-	b->all = blk_slot_of_all(row);
+	ctf_contexts_find(&t->sc, &common);
+	unsigned n = ctf_wanted_find(&common, &t->ec, row, w);
+	for (unsigned i = 0; i < n; i++)
+		add_getter(b, &layout, &w[i]);
 	if (b->all >= 0) {
 		b->all_off = b->size;
 		layout.slot[b->all] = (struct blk_slot_layout){ .off = b->size, .repr = BLK_BYTES_REF };
@@ -295,103 +214,106 @@ void bt2_binding_free(struct bt2_binding *b)
 	g_free(b);
 }
 
-/* Follows all steps; NULL: this event does not have the field. */
-static const bt_field *walk(const struct bt2_getter *g, const bt_field *f)
+/* ---- reading ---- */
+
+static const bt_field *root_of(const bt_event *event, enum ctf_scope scope)
 {
-	for (unsigned i = 0; f && i < g->n_steps; i++) {
-		const struct bt2_step *s = &g->step[i];
-		switch (s->type) {
-		case BT2_MEMBER:
-			f = bt_field_structure_borrow_member_field_by_index_const(f, s->index);
-			break;
-		case BT2_ELEMENT:
-			if (s->index >= bt_field_array_get_length(f))
-				return NULL;
-			f = bt_field_array_borrow_element_field_by_index_const(f, s->index);
-			break;
-		case BT2_VARIANT:
-			if (bt_field_variant_get_selected_option_index(f) != s->index)
-				return NULL;
-			f = bt_field_variant_borrow_selected_option_field_const(f);
-			break;
-		case BT2_OPTION:
+	return scope == CTF_PAYLOAD ? bt_event_borrow_payload_field_const(event) :
+	       scope == CTF_SPECIFIC ? bt_event_borrow_specific_context_field_const(event) :
+	       bt_event_borrow_common_context_field_const(event);
+}
+
+/* Follows all ways; NULL: this event does not have the field. */
+static const bt_field *find(const struct ctf_wanted *w, const bt_event *event)
+{
+	const bt_field *f = root_of(event, w->scope);
+
+	for (unsigned i = 0; f && i < w->n_ways; i++) {
+		uint32_t way = w->way[i];
+		if (field_is(f, BT_FIELD_CLASS_TYPE_STRUCTURE))
+			f = bt_field_structure_borrow_member_field_by_index_const(f, way);
+		else if (field_is(f, BT_FIELD_CLASS_TYPE_ARRAY))
+			f = way < bt_field_array_get_length(f) ?
+				bt_field_array_borrow_element_field_by_index_const(f, way) : NULL;
+		else if (field_is(f, BT_FIELD_CLASS_TYPE_VARIANT))
+			f = bt_field_variant_get_selected_option_index(f) == way ?
+				bt_field_variant_borrow_selected_option_field_const(f) : NULL;
+		else if (field_is(f, BT_FIELD_CLASS_TYPE_OPTION))
 			f = bt_field_option_borrow_field_const(f);
-			break;
-		}
+		else
+			f = NULL;	/* a byte of a BLOB */
 	}
 	return f;
 }
 
-static struct blk_text copy_text(const bt_field *f, struct arena *arena)
+static uint64_t read_integer(const bt_field *f)
 {
-	/* The length is asked first: for an empty string babeltrace2 2.0 returns the text of an older event. */
-	uint64_t len = bt_field_string_get_length(f);
-	struct blk_text t = { "", 0 };
-	if (!len || len > G_MAXINT32)
-		return t;
-	char *copy = arena_alloc(arena, len);
-	memcpy(copy, bt_field_string_get_value(f), len);
-	t.str = copy;
-	t.len = len;
-	return t;
+	if (field_is(f, BT_FIELD_CLASS_TYPE_UNSIGNED_INTEGER))
+		return bt_field_integer_unsigned_get_value(f);
+	if (field_is(f, BT_FIELD_CLASS_TYPE_SIGNED_INTEGER))
+		return (uint64_t)bt_field_integer_signed_get_value(f);
+	if (field_is(f, BT_FIELD_CLASS_TYPE_BOOL))
+		return bt_field_bool_get_value(f);
+	return bt_field_bit_array_get_value_as_integer(f);
 }
 
-/* The elements as bytes, each `width` wide; text ends at a NUL. */
-static struct blk_text copy_array(const struct bt2_getter *g, const bt_field *f,
-				  struct arena *arena)
+static struct blk_text copy_bytes(const void *bytes, uint64_t n, struct arena *arena)
 {
-	uint64_t n = bt_field_array_get_length(f);
-	struct blk_text t = { "", 0 };
-	if (!n || n > G_MAXINT32 / 8)
-		return t;
-	uint8_t *copy = arena_alloc(arena, n * g->width);
-	for (uint64_t i = 0; i < n; i++) {
-		const bt_field *e = bt_field_array_borrow_element_field_by_index_const(f, i);
-		bool is_signed = bt_field_class_type_is(bt_field_get_class_type(e),
-							BT_FIELD_CLASS_TYPE_SIGNED_INTEGER);
-		uint64_t v = is_signed ? (uint64_t)bt_field_integer_signed_get_value(e)
-				       : bt_field_integer_unsigned_get_value(e);
-		v = GUINT64_TO_LE(v);
-		memcpy(copy + i * g->width, &v, g->width);
-	}
-	t.str = (char *)copy;
-	t.len = g->kind == BT2_CHARS ? strnlen(t.str, n * g->width) : n * g->width;
-	return t;
-}
-
-static struct blk_text copy_blob(const bt_field *f, struct arena *arena)
-{
-	uint64_t n;
-	const uint8_t *bytes = bt2_blob(f, &n);
-	struct blk_text t = { "", 0 };
 	if (!n || n > G_MAXINT32)
-		return t;
+		return (struct blk_text){ "", 0 };
 	char *copy = arena_alloc(arena, n);
 	memcpy(copy, bytes, n);
-	t.str = copy;
-	t.len = (uint32_t)n;
-	return t;
+	return (struct blk_text){ copy, (uint32_t)n };
 }
 
-static void read_leaf(const struct bt2_getter *g, const bt_field *f, struct arena *arena,
-		      uint8_t *row)
+/* Bytes of an element of the array. */
+static unsigned width_of(const bt_field *array)
 {
-	if (g->kind >= BT2_TEXT) {
-		struct blk_text t = g->kind == BT2_TEXT ? copy_text(f, arena) :
-				    g->kind == BT2_BLOB ? copy_blob(f, arena) : copy_array(g, f, arena);
-		memcpy(row + g->off, &t, sizeof t);
+	const bt_field_class *element = bt_field_class_array_borrow_element_field_class_const(
+		bt_field_borrow_class_const(array));
+	uint64_t bits = type_is(element, BT_FIELD_CLASS_TYPE_INTEGER) ?
+		bt_field_class_integer_get_field_value_range(element) : 64;
+
+	return bits <= 8 ? 1 : bits <= 16 ? 2 : bits <= 32 ? 4 : 8;
+}
+
+/* The elements as bytes; text ends at a NUL. */
+static struct blk_text copy_array(const bt_field *f, bool is_text, struct arena *arena)
+{
+	uint64_t n = bt_field_array_get_length(f);
+	if (!n || n > G_MAXINT32 / 8)
+		return (struct blk_text){ "", 0 };
+	unsigned width = width_of(f);
+	char *copy = arena_alloc(arena, n * width);
+	for (uint64_t i = 0; i < n; i++) {
+		uint64_t v = GUINT64_TO_LE(read_integer(bt_field_array_borrow_element_field_by_index_const(f, i)));
+		memcpy(copy + i * width, &v, width);
+	}
+	return (struct blk_text){ copy, is_text ? strnlen(copy, n * width) : n * width };
+}
+
+static struct blk_text copy_text(const bt_field *f, bool is_text, struct arena *arena)
+{
+	/* The length is asked first: for an empty string babeltrace2 2.0 returns the text of an older event. */
+	if (field_is(f, BT_FIELD_CLASS_TYPE_STRING)) {
+		uint64_t n = bt_field_string_get_length(f);
+		return copy_bytes(n ? bt_field_string_get_value(f) : "", n, arena);
+	}
+	if (field_is(f, BT_FIELD_CLASS_TYPE_ARRAY))
+		return copy_array(f, is_text, arena);
+	uint64_t n;
+	const uint8_t *bytes = bt2_blob(f, &n);
+	return copy_bytes(bytes, n, arena);
+}
+
+static void read_leaf(const struct bt2_getter *g, const bt_field *f, struct arena *arena, uint8_t *row)
+{
+	if (g->w.kind == CTF_WANT_INT) {
+		blk_store_int(row + g->off, read_integer(f));
 		return;
 	}
-	uint64_t v;
-	if (g->kind == BT2_UNSIGNED)
-		v = bt_field_integer_unsigned_get_value(f);
-	else if (g->kind == BT2_SIGNED)
-		v = (uint64_t)bt_field_integer_signed_get_value(f);
-	else if (g->kind == BT2_BOOL)
-		v = bt_field_bool_get_value(f);
-	else
-		v = bt_field_bit_array_get_value_as_integer(f);
-	blk_store_int(row + g->off, v);
+	struct blk_text t = copy_text(f, g->w.kind == CTF_WANT_TEXT, arena);
+	memcpy(row + g->off, &t, sizeof t);
 }
 
 /* The layout without the slots of the mask: options of a variant that are not selected, elements beyond the end. */
@@ -407,22 +329,15 @@ static const struct blk_layout *partial_layout(struct bt2_binding *b, uint32_t m
 void bt2_binding_read(struct bt2_binding *b, const bt_event *event, struct arena *arena,
 		      struct blk_event *ret)
 {
-	const bt_field *root[BT2_N_ROOTS] = { NULL };
 	uint8_t *row = arena_alloc(arena, b->size);
 	uint32_t missing = 0;
-	if (b->uses[BT2_PAYLOAD])
-		root[BT2_PAYLOAD] = bt_event_borrow_payload_field_const(event);
-	if (b->uses[BT2_COMMON])
-		root[BT2_COMMON] = bt_event_borrow_common_context_field_const(event);
-	if (b->uses[BT2_SPECIFIC])
-		root[BT2_SPECIFIC] = bt_event_borrow_specific_context_field_const(event);
 	for (uint32_t i = 0; i < b->n_getters; i++) {
 		const struct bt2_getter *g = &b->getter[i];
-		const bt_field *f = walk(g, root[g->root]);
+		const bt_field *f = find(&g->w, event);
 		if (G_LIKELY(f))
 			read_leaf(g, f, arena, row);
 		else
-			missing |= 1u << g->slot;
+			missing |= 1u << g->w.slot;
 	}
 	if (b->all >= 0) {
 		struct blk_text t = bt2_all_read(event, &b->run, arena);
@@ -436,11 +351,6 @@ void bt2_binding_read(struct bt2_binding *b, const bt_event *event, struct arena
 
 uint32_t bt2_binding_cpu(const struct bt2_binding *b, const bt_event *event)
 {
-	if (!b->has_cpu)
-		return UINT32_MAX;
-	const bt_field *root = b->cpu.root == BT2_PAYLOAD
-		? bt_event_borrow_payload_field_const(event)
-		: bt_event_borrow_common_context_field_const(event);
-	const bt_field *f = walk(&b->cpu, root);
-	return f ? (uint32_t)MIN(bt_field_integer_unsigned_get_value(f), UINT32_MAX) : UINT32_MAX;
+	const bt_field *f = b->has_cpu ? find(&b->cpu.w, event) : NULL;
+	return f ? (uint32_t)MIN(read_integer(f), UINT32_MAX) : UINT32_MAX;
 }

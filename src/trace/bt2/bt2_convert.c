@@ -329,20 +329,21 @@ static uint32_t class_index(struct bt2_convert *c, const char *name, uint16_t ro
 static struct bt2_binding *bind_class(struct bt2_convert *c, struct class_set *set,
 				      const bt_event_class *ec, uint64_t id)
 {
-	const char *name = bt_event_class_get_name(ec);
-	uint16_t row;
+	struct bt2_types types;
+	struct ctf_wanted w[LIMIT_EVENT_COUNTERS];
+	unsigned n;
 	if (id >= MAX_DIRECT_ID) {
 		struct bt2_binding *far = g_hash_table_lookup(set->by_far_id, &id);
 		if (far)
 			return far;
 	}
-	if (!name)
-		name = "?";
-	row = blk_matcher_class(c->matcher, name, bt2_is_probe(ec, name));
+	bt2_types_init(&types, ec);
+	uint16_t row = blk_matcher_class(c->matcher, types.ec.name, ctf_wanted_is_probe(&types.ec));
 	const struct blk_subscription *sub = row == G_MAXUINT16 ? NULL : &c->rows[row];
-	g_autofree char *counters = sub ? bt2_counters(ec, sub) : NULL;
-	struct bt2_binding *b = bt2_binding_new(ec, sub, row, class_index(c, name, row, counters),
+	g_autofree char *counters = blk_wants_counters(sub) ? ctf_wanted_counters(&types.sc, &types.ec, w, &n) : NULL;
+	struct bt2_binding *b = bt2_binding_new(&types, sub, row, class_index(c, types.ec.name, row, counters),
 						c->layouts);
+	bt2_types_clear(&types);
 	if (id >= MAX_DIRECT_ID) {
 		g_hash_table_insert(set->by_far_id, g_memdup2(&id, sizeof id), b);
 		return b;
