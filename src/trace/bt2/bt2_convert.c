@@ -59,13 +59,7 @@ struct bt2_convert {
 	GHashTable *layouts;
 	struct in_stream *last;		/* stream of the last message */
 	GArray *ends;			/* int64_t by stream number of the source; see bt2_convert_end() */
-	GHashTable *pauses;		/* pause_key() of a packet's border -> int64_t: beginning of the pause */
-	GHashTable *falls;		/* pause_key() of a packet's beginning -> uint64_t; see bt2_convert_fall() */
-	GHashTable *losses;		/* loss_key() -> struct blk_loss; see bt2_convert_loss() */
-	GHashTable *placed;		/* blk_stream.order of streams whose losses are in .losses */
-	GHashTable *recorded;		/* blk_stream.order -> int64_t[2], see bt2_convert_recorded() */
-	GHashTable *extents;		/* host_key() -> int64_t[2], see bt2_convert_extent() */
-	GHashTable *machines;		/* host_key() -> struct machine_evidence */
+	GHashTable *notes;		/* note_key() -> what the native reader found, see enum note */
 	GHashTable *kernels;		/* boot -> name of the host in its kernel's trace; both owned */
 };
 
@@ -109,13 +103,7 @@ struct bt2_convert *bt2_convert_new(struct source *s, const struct blk_subscript
 	c->class_sets = g_hash_table_new_full(NULL, NULL, NULL, free_class_set);
 	c->class_names = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 	c->layouts = layouts_new();
-	c->pauses = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
-	c->falls = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
-	c->losses = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
-	c->placed = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-	c->recorded = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
-	c->extents = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
-	c->machines = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+	c->notes = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
 	c->kernels = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
 	c->ends = g_array_new(FALSE, TRUE, sizeof(int64_t));
 	return c;
@@ -126,13 +114,7 @@ void bt2_convert_free(struct bt2_convert *c)
 	if (!c)
 		return;
 	g_array_unref(c->ends);
-	g_hash_table_unref(c->pauses);
-	g_hash_table_unref(c->falls);
-	g_hash_table_unref(c->losses);
-	g_hash_table_unref(c->placed);
-	g_hash_table_unref(c->recorded);
-	g_hash_table_unref(c->extents);
-	g_hash_table_unref(c->machines);
+	g_hash_table_unref(c->notes);
 	g_hash_table_unref(c->kernels);
 	g_hash_table_unref(c->streams);
 	g_hash_table_unref(c->class_sets);
@@ -141,6 +123,86 @@ void bt2_convert_free(struct bt2_convert *c)
 	blk_matcher_free(c->matcher);
 	bt2_clocks_free(c->clocks);
 	g_free(c);
+}
+
+/* -- what the native reader found ------------------------------------------ */
+
+/* Of a stream (.order; ns: an instant in it), or of a host (host_key()). */
+enum note {
+	NOTE_PAUSED,		/* a packet that ends there: int64_t, beginning of the pause */
+	NOTE_PAUSE,		/* a packet that begins there: the same */
+	NOTE_FALL,		/* likewise: uint64_t, see bt2_convert_fall() */
+	NOTE_LOSS, NOTE_PART,	/* struct blk_loss that begins there; NOTE_PART: with .is_part */
+	NOTE_PLACED,		/* ns 0: the stream's losses are in these notes */
+	NOTE_RECORDED,		/* ns 0: int64_t[2], see bt2_convert_recorded() */
+	NOTE_EXTENT,		/* of a host: int64_t[2], see bt2_convert_extent() */
+	NOTE_MACHINE,		/* of a host: struct machine_evidence */
+};
+
+static char *note_key(enum note kind, const char *of, int64_t ns)
+{
+	return g_strdup_printf("%u %" G_GINT64_FORMAT " %s", kind, ns, of);
+}
+
+static void add_note(struct bt2_convert *c, enum note kind, const char *of, int64_t ns, const void *data, size_t size)
+{
+	g_hash_table_insert(c->notes, note_key(kind, of, ns), g_memdup2(data, size));
+}
+
+static void *find_note(const struct bt2_convert *c, enum note kind, const char *of, int64_t ns)
+{
+	g_autofree char *key = note_key(kind, of, ns);
+	return g_hash_table_lookup(c->notes, key);
+}
+
+/* Of a stream that was added. */
+static void *find_stream_note(const struct bt2_convert *c, enum note kind, const struct in_stream *st, int64_t ns)
+{
+	return find_note(c, kind, blk_stream(&c->source->tables, st->index)->order, ns);
+}
+
+static char *host_key(const char *host, const char *boot)
+{
+	return g_strdup_printf("%s %s", boot, host);
+}
+
+void bt2_convert_machine(void *convert, const char *host, const char *boot, const struct machine_evidence *e)
+{
+	g_autofree char *key = host_key(host, boot);
+	struct machine_evidence *known = find_note(convert, NOTE_MACHINE, key, 0);
+	if (known)
+		machine_evidence_add(known, e);
+	else
+		add_note(convert, NOTE_MACHINE, key, 0, e, sizeof *e);
+}
+
+void bt2_convert_extent(void *convert, const char *host, const char *boot, G_GNUC_UNUSED const char *release,
+			int64_t begin_ns, int64_t end_ns)
+{
+	g_autofree char *key = host_key(host, boot);
+	add_note(convert, NOTE_EXTENT, key, 0, (const int64_t[]){ begin_ns, end_ns }, 2 * sizeof(int64_t));
+}
+
+void bt2_convert_recorded(void *convert, const char *order, int64_t from_ns, int64_t to_ns)
+{
+	add_note(convert, NOTE_RECORDED, order, 0, (const int64_t[]){ from_ns, to_ns }, 2 * sizeof(int64_t));
+}
+
+void bt2_convert_pause(void *convert, const char *order, int64_t last_end, int64_t begin, int64_t end)
+{
+	add_note(convert, NOTE_PAUSED, order, last_end, &begin, sizeof begin);
+	add_note(convert, NOTE_PAUSE, order, end, &begin, sizeof begin);
+}
+
+void bt2_convert_fall(void *convert, const char *order, int64_t begin_ns, uint64_t fall)
+{
+	add_note(convert, NOTE_FALL, order, begin_ns, &fall, sizeof fall);
+}
+
+void bt2_convert_loss(struct bt2_convert *c, const char *order, const struct blk_loss *loss)
+{
+	add_note(c, NOTE_PLACED, order, 0, "", 1);
+	add_note(c, loss->is_part ? NOTE_PART : NOTE_LOSS, order, loss->begin_ns, loss, sizeof *loss);
 }
 
 /* -- environment of the trace ---------------------------------------------- */
@@ -186,11 +248,6 @@ static char *make_order(const struct in_stream *st, uint32_t cpu)
 			       bt_stream_get_id(st->bt));
 }
 
-static char *host_key(const char *host, const char *boot)
-{
-	return g_strdup_printf("%s %s", boot, host);
-}
-
 static const char *env_host(const bt_trace *trace)
 {
 	const char *name = env_text(trace, "hostname", env_text(trace, "host", "?"));
@@ -203,39 +260,13 @@ static unsigned add_host(struct bt2_convert *c, const bt_trace *trace, const cha
 	const char *release = env_text(trace, "kernel_release", env_text(trace, "release", ""));
 	unsigned host = source_add_host(c->source, name, boot, release);
 	g_autofree char *key = host_key(name, boot);
-	const int64_t *extent = g_hash_table_lookup(c->extents, key);
+	const int64_t *extent = find_note(c, NOTE_EXTENT, key, 0);
 	if (extent)
 		source_host_lasts(c->source, host, extent[0], extent[1]);
-	const struct machine_evidence *machine = g_hash_table_lookup(c->machines, key);
+	const struct machine_evidence *machine = find_note(c, NOTE_MACHINE, key, 0);
 	if (machine)
 		source_host_machine(c->source, host, machine);
 	return host;
-}
-
-void bt2_convert_machine(struct bt2_convert *c, const char *host, const char *boot,
-			 const struct machine_evidence *e)
-{
-	char *key = host_key(host, boot);
-	struct machine_evidence *known = g_hash_table_lookup(c->machines, key);
-	if (known) {
-		machine_evidence_add(known, e);
-		g_free(key);
-	} else {
-		g_hash_table_insert(c->machines, key, g_memdup2(e, sizeof *e));
-	}
-}
-
-void bt2_convert_extent(struct bt2_convert *c, const char *host, const char *boot, int64_t begin_ns,
-			int64_t end_ns)
-{
-	const int64_t extent[] = { begin_ns, end_ns };
-	g_hash_table_insert(c->extents, host_key(host, boot), g_memdup2(extent, sizeof extent));
-}
-
-void bt2_convert_recorded(struct bt2_convert *c, const char *order, int64_t from_ns, int64_t to_ns)
-{
-	const int64_t recorded[] = { from_ns, to_ns };
-	g_hash_table_insert(c->recorded, g_strdup(order), g_memdup2(recorded, sizeof recorded));
 }
 
 /* -- streams and classes -------------------------------------------------- */
@@ -414,7 +445,7 @@ static uint16_t add_stream(struct bt2_convert *c, struct in_stream *st, uint32_t
 	g_autofree char *order = make_order(st, cpu);
 	info.cpu = cpu;
 	info.order = order;
-	const int64_t *recorded = g_hash_table_lookup(c->recorded, order);
+	const int64_t *recorded = find_note(c, NOTE_RECORDED, order, 0);
 	info.recorded_from = recorded ? recorded[0] : 0;
 	info.recorded_to = recorded ? recorded[1] : 0;
 	uint16_t index = source_add_stream(c->source, &info);
@@ -428,7 +459,7 @@ static inline void ensure_added(struct bt2_convert *c, struct in_stream *st, int
 	if (G_LIKELY(st->index != G_MAXUINT16))
 		return;
 	st->index = add_stream(c, st, st->info.cpu, ts, out);
-	st->is_placed = g_hash_table_contains(c->placed, blk_stream(&c->source->tables, st->index)->order);
+	st->is_placed = find_stream_note(c, NOTE_PLACED, st, 0);
 }
 
 /* perf writes the events of all CPUs to one stream; each CPU gets its own stream here. */
@@ -496,26 +527,6 @@ static void push_loss(struct in_stream *st, const struct blk_loss *loss, struct 
 	push(out, l->end_ns, BLK_ROW_LOST_END, st->index)->data = (uint8_t *)l;
 }
 
-static char *loss_key(const char *order, int64_t ns, bool is_part)
-{
-	return g_strdup_printf("%" G_GINT64_FORMAT "%c%s", ns, is_part ? 'p' : 'w', order);
-}
-
-void bt2_convert_loss(struct bt2_convert *c, const char *order, const struct blk_loss *loss)
-{
-	g_hash_table_add(c->placed, g_strdup(order));
-	g_hash_table_insert(c->losses, loss_key(order, loss->begin_ns, loss->is_part),
-			    g_memdup2(loss, sizeof *loss));
-}
-
-/* A loss of the stream that begins there, as the native reader placed it; NULL: there is none. */
-static const struct blk_loss *find_loss(const struct bt2_convert *c, const struct in_stream *st, int64_t ns,
-					bool is_part)
-{
-	g_autofree char *key = loss_key(blk_stream(&c->source->tables, st->index)->order, ns, is_part);
-	return g_hash_table_lookup(c->losses, key);
-}
-
 /* The packet lost events. Adds a loss if some may be missing between the record before, at from_ns, and that at ts. */
 static void add_discarded(const struct bt2_convert *c, struct in_stream *st, int64_t from_ns, int64_t ts,
 			  struct bt2_out *out)
@@ -523,7 +534,7 @@ static void add_discarded(const struct bt2_convert *c, struct in_stream *st, int
 	if (from_ns >= ts)
 		return;
 	struct blk_loss whole = { .begin_ns = from_ns, .end_ns = ts, .is_part = true };
-	const struct blk_loss *loss = st->is_placed ? find_loss(c, st, from_ns, true) : &whole;
+	const struct blk_loss *loss = st->is_placed ? find_stream_note(c, NOTE_PART, st, from_ns) : &whole;
 	if (loss && loss->end_ns == ts)
 		push_loss(st, loss, out);
 }
@@ -587,32 +598,11 @@ static uint32_t packet_cpu(const bt_packet *packet)
 	return (uint32_t)MIN(bt_field_integer_unsigned_get_value(f), UINT32_MAX);
 }
 
-static char *pause_key(const char *order, int64_t ns, bool begins)
-{
-	return g_strdup_printf("%" G_GINT64_FORMAT "%c%s", ns, begins ? 'b' : 'e', order);
-}
-
-void bt2_convert_pause(struct bt2_convert *c, const char *order, int64_t last_end, int64_t begin,
-		       int64_t end)
-{
-	g_hash_table_insert(c->pauses, pause_key(order, last_end, false), g_memdup2(&begin, sizeof begin));
-	g_hash_table_insert(c->pauses, pause_key(order, end, true), g_memdup2(&begin, sizeof begin));
-}
-
-/* The beginning of the pause at a packet's border; NULL: there is no pause. */
-static const int64_t *find_pause(const struct bt2_convert *c, const struct in_stream *st, int64_t ns, bool begins)
-{
-	if (st->index == G_MAXUINT16 || !g_hash_table_size(c->pauses))
-		return NULL;
-	g_autofree char *key = pause_key(blk_stream(&c->source->tables, st->index)->order, ns, begins);
-	return g_hash_table_lookup(c->pauses, key);
-}
-
 static void end_pause(struct bt2_convert *c, struct in_stream *st, const bt_clock_snapshot *at,
 		      struct bt2_out *out)
 {
 	int64_t end = bt2_clock_ns(&st->clock, bt_clock_snapshot_get_value(at));
-	const int64_t *begin = find_pause(c, st, end, true);
+	const int64_t *begin = st->index == G_MAXUINT16 ? NULL : find_stream_note(c, NOTE_PAUSE, st, end);
 	if (!begin)
 		return;
 	struct blk_loss loss = { .begin_ns = MAX(*begin, st->last_ts), .silence = true };
@@ -634,23 +624,16 @@ static uint64_t rise(struct in_stream *st, uint64_t step)
 	return below < 0 ? -(uint64_t)below : 0;
 }
 
-void bt2_convert_fall(struct bt2_convert *c, const char *order, int64_t begin_ns, uint64_t fall)
-{
-	g_hash_table_insert(c->falls, pause_key(order, begin_ns, true), g_memdup2(&fall, sizeof fall));
-}
-
 /* babeltrace2 2.0 reports two cases that 2.1 does not: a packet's counter fell, or it is not 0 in the first packet,
  * which is a loss of unknown size. */
 static void check_fall(struct bt2_convert *c, struct in_stream *st, const bt_clock_snapshot *at)
 {
 	bool seen = st->counter_seen;
 	st->counter_seen = false;
-	if (seen || !g_hash_table_size(c->falls))
+	if (seen)
 		return;
 	int64_t begin = bt2_clock_ns(&st->clock, bt_clock_snapshot_get_value(at));
-	const char *order = blk_stream(&c->source->tables, st->index)->order;
-	g_autofree char *key = pause_key(order, begin, true);
-	const uint64_t *fall = g_hash_table_lookup(c->falls, key);
+	const uint64_t *fall = find_stream_note(c, NOTE_FALL, st, begin);
 	if (fall && *fall)
 		rise(st, -*fall);
 	else if (fall)
@@ -704,7 +687,7 @@ static bool on_packet_end(struct bt2_convert *c, const bt_message *msg, struct b
 		st->packet_end = MAX(st->packet_end, packet_end);
 		if (!st->went_back && st->event_ns > packet_end)
 			st->event_ns = MAX(st->before_ns, packet_end);
-		paused = find_pause(c, st, packet_end, false) != NULL;
+		paused = st->index != G_MAXUINT16 && find_stream_note(c, NOTE_PAUSED, st, packet_end);
 	} else {
 		st->packet_end = INT64_MAX;
 	}
@@ -714,7 +697,7 @@ static bool on_packet_end(struct bt2_convert *c, const bt_message *msg, struct b
 		struct blk_loss loss = { .events = st->lost_events, .begin_ns = begin, .end_ns = end,
 					 .silence = !st->loss_pending };
 		ensure_added(c, st, begin, out);
-		const struct blk_loss *placed = st->loss_pending ? find_loss(c, st, begin, false) : NULL;
+		const struct blk_loss *placed = st->loss_pending ? find_stream_note(c, NOTE_LOSS, st, begin) : NULL;
 		loss.earlier_ns = placed ? placed->earlier_ns : 0;
 		push_loss(st, &loss, out);
 		st->loss_pending = false;

@@ -50,25 +50,24 @@ void bt2_convert_free(struct bt2_convert *c);	/* NULL is fine */
  * `streams` are all streams. Call it before the first message. */
 void bt2_convert_pin_clocks(struct bt2_convert *c, const bt_stream *const *streams, size_t n);
 
-/* Adds a pause, as native_each_pause() reports it; babeltrace2 does not report pauses. */
-void bt2_convert_pause(struct bt2_convert *c, const char *order, int64_t last_end, int64_t begin,
-		       int64_t end);
+/* `convert` is a struct bt2_convert, as the callbacks of native.h take it. Adds a pause, as native_each_pause() reports
+ * it; babeltrace2 does not report pauses. */
+void bt2_convert_pause(void *convert, const char *order, int64_t last_end, int64_t begin, int64_t end);
 
 /* Adds a fall of a discarded counter, as native_each_fall() reports it; babeltrace2 2.1 does not report falls. */
-void bt2_convert_fall(struct bt2_convert *c, const char *order, int64_t begin_ns, uint64_t fall);
+void bt2_convert_fall(void *convert, const char *order, int64_t begin_ns, uint64_t fall);
 
 /* Adds a loss of events as the native reader places it. babeltrace2 does not report how much room a packet had for more
  * events. Without this call for any loss of a stream, events may be missing anywhere in a packet that lost some. */
 void bt2_convert_loss(struct bt2_convert *c, const char *order, const struct blk_loss *loss);
 
 /* Adds from when to when a stream was recorded, as native_each_recorded() reports it. Call before the first message. */
-void bt2_convert_recorded(struct bt2_convert *c, const char *order, int64_t from_ns, int64_t to_ns);
+void bt2_convert_recorded(void *convert, const char *order, int64_t from_ns, int64_t to_ns);
 /* Adds what is known of a host's machine, as native_each_machine() reports it. Call before its first stream. */
-void bt2_convert_machine(struct bt2_convert *c, const char *host, const char *boot,
-			 const struct machine_evidence *e);
+void bt2_convert_machine(void *convert, const char *host, const char *boot, const struct machine_evidence *e);
 
 /* Adds the time in which a host was traced, as native_each_extent() reports it. Call before its first stream. */
-void bt2_convert_extent(struct bt2_convert *c, const char *host, const char *boot, int64_t begin_ns,
+void bt2_convert_extent(void *convert, const char *host, const char *boot, const char *release, int64_t begin_ns,
 			int64_t end_ns);
 
 /* Appends the records of one message, none or several. False: the stream has no clock and cannot be read. */

@@ -448,32 +448,6 @@ static bool reader_open(struct reader *r, GPtrArray *dirs, GError **error)
 	return false;
 }
 
-static void add_pause(void *data, const char *order, int64_t last_end, int64_t begin, int64_t end)
-{
-	bt2_convert_pause(data, order, last_end, begin, end);
-}
-
-static void add_fall(void *data, const char *order, int64_t begin, uint64_t fall)
-{
-	bt2_convert_fall(data, order, begin, fall);
-}
-
-static void add_recorded(void *data, const char *order, int64_t from, int64_t to)
-{
-	bt2_convert_recorded(data, order, from, to);
-}
-
-static void add_extent(void *data, const char *host, const char *boot, const char *release, int64_t begin,
-		       int64_t end)
-{
-	bt2_convert_extent(data, host, boot, begin, end);
-}
-
-static void add_machine(void *data, const char *host, const char *boot, const struct machine_evidence *e)
-{
-	bt2_convert_machine(data, host, boot, e);
-}
-
 /* Reads all events, as where in a packet some were discarded follows from their sizes. */
 static void read_losses(struct reader *r, blk_native *n)
 {
@@ -499,11 +473,11 @@ static void read_headers(struct reader *r, const char *const *paths, const struc
 		return;
 	while (native_index(n, 4096)) {
 	}
-	native_each_pause(n, add_pause, r->convert);
-	native_each_fall(n, add_fall, r->convert);
-	native_each_recorded(n, add_recorded, r->convert);
-	native_each_extent(n, add_extent, r->convert);
-	native_each_machine(n, add_machine, r->convert);
+	native_each_pause(n, bt2_convert_pause, r->convert);
+	native_each_fall(n, bt2_convert_fall, r->convert);
+	native_each_recorded(n, bt2_convert_recorded, r->convert);
+	native_each_extent(n, bt2_convert_extent, r->convert);
+	native_each_machine(n, bt2_convert_machine, r->convert);
 	if (native_has_lost(n))
 		read_losses(r, n);
 }

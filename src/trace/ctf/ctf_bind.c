@@ -391,9 +391,11 @@ static struct ctf_node *set_roles(struct ctf_binding *b, enum ctf_root root, str
 	return node;
 }
 
-bool ctf_bind(struct ctf_binding *b, enum ctf_root which, struct ctf_node *type, const char *at)
+bool ctf_bind(struct ctf_binding *b, enum ctf_root which, const struct ctf_declared *declared)
 {
 	struct ctf_parser *p = b->p;
+	struct ctf_node *type = declared->type;
+	const char *at = declared->at;
 	b->now = which;
 	b->open[which] = true;
 	if (!type)

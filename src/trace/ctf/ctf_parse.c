@@ -7,21 +7,6 @@
 
 #include <string.h>
 
-static bool corrupt(struct ctf_parser *p, const char *at, const char *why)
-{
-	return ctf_lex_fail(&p->lex, at, BLK_TRACE_ERROR_CORRUPT, "%s", why);
-}
-
-static bool unsupported(struct ctf_parser *p, const char *at, const char *why)
-{
-	return ctf_lex_fail(&p->lex, at, BLK_TRACE_ERROR_UNSUPPORTED, "%s", why);
-}
-
-static bool limited(struct ctf_parser *p, const char *at, const char *why)
-{
-	return ctf_lex_fail(&p->lex, at, CTF_LEX_OURS, "%s", why);
-}
-
 /* ---- values ---- */
 
 bool ctf_parse_number(struct ctf_parser *p, uint64_t *ret)
@@ -44,7 +29,7 @@ bool ctf_parse_signed(struct ctf_parser *p, int64_t *ret)
 	if (!ctf_parse_number(p, &v))
 		return false;
 	if (v > (uint64_t)INT64_MAX + minus)
-		return limited(p, at, "a signed number of more than 64 bits");
+		return ctf_limited(p, at, "a signed number of more than 64 bits");
 	*ret = (int64_t)(minus ? -v : v);
 	return true;
 }
@@ -80,7 +65,7 @@ struct ctf_path *ctf_parse_path(struct ctf_parser *p)
 			return NULL;
 		}
 		if (path.n == LIMIT_PATH_PARTS) {
-			unsupported(p, path.at, "a path of so many parts");
+			ctf_unsupported(p, path.at, "a path of so many parts");
 			return NULL;
 		}
 		part[path.n++] = ctf_pool_string(p->pool, x->tok.s, x->tok.n);
@@ -188,6 +173,33 @@ static bool skip_attribute(struct ctf_parser *p, const char *at, const char *s, 
 	return skip_to(p, ';') && ctf_lex_expect(&p->lex, ';');
 }
 
+static bool read_value(struct ctf_parser *p, const struct ctf_attribute *a, void *target)
+{
+	void *to = (char *)target + a->to;
+	switch (a->value) {
+	case CTF_VALUE_OTHER:
+		return a->read(p, target);
+	case CTF_VALUE_NUMBER:
+		return ctf_parse_number(p, to);
+	case CTF_VALUE_SIGNED:
+		return ctf_parse_signed(p, to);
+	case CTF_VALUE_BOOL:
+		return ctf_parse_bool(p, to);
+	case CTF_VALUE_TEXT:
+		return ctf_parse_text(p, to);
+	case CTF_VALUE_ORDER:
+		return ctf_parse_order(p, to);
+	case CTF_VALUE_TYPE:
+		*(struct ctf_declared *)to = (struct ctf_declared){ .at = p->lex.tok.at };
+		return (((struct ctf_declared *)to)->type = ctf_parse_type(p));
+	case CTF_IGNORED_TEXT:
+		return ctf_parse_text(p, &(char *){ NULL });
+	case CTF_IGNORED_SIGNED:
+		return ctf_parse_signed(p, &(int64_t){ 0 });
+	}
+	return false;
+}
+
 static bool read_assignment(struct ctf_parser *p, const struct ctf_attribute *a, size_t n,
 			    void *target, const char *what, unsigned *seen)
 {
@@ -204,8 +216,8 @@ static bool read_assignment(struct ctf_parser *p, const struct ctf_attribute *a,
 		return ctf_lex_fail(&p->lex, at, BLK_TRACE_ERROR_CORRUPT, "'%s' of %s twice",
 				    a[i].name, what);
 	*seen |= 1u << i;
-	return ctf_lex_expect(&p->lex, a[i].flags & CTF_IS_TYPE ? CTF_TOKEN_IS_TYPE : '=') &&
-	       a[i].read(p, target) && ctf_lex_expect(&p->lex, ';');
+	return ctf_lex_expect(&p->lex, a[i].value == CTF_VALUE_TYPE ? CTF_TOKEN_IS_TYPE : '=') &&
+	       read_value(p, &a[i], target) && ctf_lex_expect(&p->lex, ';');
 }
 
 bool ctf_parse_block(struct ctf_parser *p, const struct ctf_attribute *a, size_t n,
@@ -223,31 +235,17 @@ bool ctf_parse_block(struct ctf_parser *p, const struct ctf_attribute *a, size_t
 					   : read_assignment(p, a, n, target, what, &seen);
 	ctf_scope_pop(p);
 	for (size_t i = 0; ok && i < n; i++)
-		if ((a[i].flags & CTF_REQUIRED) && !(seen >> i & 1))
+		if (a[i].required && !(seen >> i & 1))
 			return ctf_lex_fail(&p->lex, at, BLK_TRACE_ERROR_UNSUPPORTED,
 					    "%s without '%s'", what, a[i].name);
 	return ok && ctf_lex_expect(&p->lex, '}');
 }
 
-/* Skips an unused text. */
-static bool read_ignored_text(struct ctf_parser *p, void *target)
-{
-	char *text;
-	return ctf_parse_text(p, &text);
-}
-
-static bool read_ignored_number(struct ctf_parser *p, void *target)
-{
-	int64_t number;
-	return ctf_parse_signed(p, &number);
-}
-
 /* ---- trace ---- */
 
 struct trace_block {
-	struct ctf_node *packet_header;
+	struct ctf_declared packet_header;
 	enum ctf_order order;
-	const char *at;
 };
 
 static bool read_uuid(struct ctf_parser *p, uint8_t *ret)
@@ -267,7 +265,7 @@ static bool read_uuid(struct ctf_parser *p, uint8_t *ret)
 		ret[n / 2] = (uint8_t)((ret[n / 2] << 4 | (v & 15)) & 255);
 		n++;
 	}
-	return ok || corrupt(p, at, "no uuid");
+	return ok || ctf_corrupt(p, at, "no uuid");
 }
 
 static bool read_trace_uuid(struct ctf_parser *p, void *target)
@@ -282,7 +280,7 @@ static bool read_trace_order(struct ctf_parser *p, void *target)
 	const char *at = p->lex.tok.at;
 	if (!ctf_parse_order(p, &t->order))
 		return false;
-	return t->order != CTF_ORDER_NATIVE || corrupt(p, at, "a trace of its own byte order");
+	return t->order != CTF_ORDER_NATIVE || ctf_corrupt(p, at, "a trace of its own byte order");
 }
 
 static bool read_version(struct ctf_parser *p, uint64_t only)
@@ -291,7 +289,7 @@ static bool read_version(struct ctf_parser *p, uint64_t only)
 	uint64_t number;
 	if (!ctf_parse_number(p, &number))
 		return false;
-	return number == only || unsupported(p, at, "a version of CTF that is not 1.8");
+	return number == only || ctf_unsupported(p, at, "a version of CTF that is not 1.8");
 }
 
 static bool read_major(struct ctf_parser *p, void *target)
@@ -304,27 +302,19 @@ static bool read_minor(struct ctf_parser *p, void *target)
 	return read_version(p, 8);
 }
 
-static bool read_packet_header(struct ctf_parser *p, void *target)
-{
-	struct trace_block *t = target;
-	t->at = p->lex.tok.at;
-	t->packet_header = ctf_parse_type(p);
-	return t->packet_header;
-}
-
 static bool parse_trace(struct ctf_parser *p)
 {
 	static const struct ctf_attribute attributes[] = {
-		{ "major", read_major, CTF_REQUIRED },
-		{ "minor", read_minor, CTF_REQUIRED },
-		{ "uuid", read_trace_uuid, 0 },
-		{ "byte_order", read_trace_order, CTF_REQUIRED },
-		{ "packet.header", read_packet_header, CTF_IS_TYPE },
+		{ "major", .read = read_major, .required = true },
+		{ "minor", .read = read_minor, .required = true },
+		{ "uuid", .read = read_trace_uuid },
+		{ "byte_order", .read = read_trace_order, .required = true },
+		{ "packet.header", .value = CTF_VALUE_TYPE, .to = offsetof(struct trace_block, packet_header) },
 	};
 	struct trace_block t = { 0 };
 	const char *at = p->lex.tok.at;
 	if (p->meta.has_trace)
-		return corrupt(p, at, "a second trace block");
+		return ctf_corrupt(p, at, "a second trace block");
 	ctf_lex_next(&p->lex);
 	if (!ctf_parse_block(p, attributes, G_N_ELEMENTS(attributes), &t, "trace"))
 		return false;
@@ -335,7 +325,7 @@ static bool parse_trace(struct ctf_parser *p)
 	g_ptr_array_set_size(p->native, 0);
 	struct ctf_binding b;
 	ctf_binding_begin(&b, p, CTF_NO_REG + 1);
-	if (!ctf_bind(&b, CTF_ROOT_PACKET_HEADER, t.packet_header, t.at))
+	if (!ctf_bind(&b, CTF_ROOT_PACKET_HEADER, &t.packet_header))
 		return false;
 	struct ctf_node *header = b.root[CTF_ROOT_PACKET_HEADER];
 	p->meta.packet_header = header ? &header->t : NULL;
@@ -373,11 +363,6 @@ static bool parse_env(struct ctf_parser *p)
 
 /* ---- clock ---- */
 
-static bool read_clock_name(struct ctf_parser *p, void *target)
-{
-	return ctf_parse_text(p, &((struct ctf_clock *)target)->name);
-}
-
 static bool read_clock_uuid(struct ctf_parser *p, void *target)
 {
 	struct ctf_clock *c = target;
@@ -395,35 +380,20 @@ static bool read_clock_freq(struct ctf_parser *p, void *target)
 {
 	struct ctf_clock *c = target;
 	const char *at = p->lex.tok.at;
-	return ctf_parse_number(p, &c->freq) && (c->freq || corrupt(p, at, "clock frequency is 0"));
-}
-
-static bool read_clock_offset_s(struct ctf_parser *p, void *target)
-{
-	return ctf_parse_signed(p, &((struct ctf_clock *)target)->offset_s);
-}
-
-static bool read_clock_offset(struct ctf_parser *p, void *target)
-{
-	return ctf_parse_number(p, &((struct ctf_clock *)target)->offset);
-}
-
-static bool read_clock_absolute(struct ctf_parser *p, void *target)
-{
-	return ctf_parse_bool(p, &((struct ctf_clock *)target)->absolute);
+	return ctf_parse_number(p, &c->freq) && (c->freq || ctf_corrupt(p, at, "clock frequency is 0"));
 }
 
 static bool parse_clock(struct ctf_parser *p)
 {
 	static const struct ctf_attribute attributes[] = {
-		{ "name", read_clock_name, CTF_REQUIRED },
-		{ "uuid", read_clock_uuid, 0 },
-		{ "description", read_ignored_text, 0 },
-		{ "freq", read_clock_freq, 0 },
-		{ "offset_s", read_clock_offset_s, 0 },
-		{ "offset", read_clock_offset, 0 },
-		{ "precision", read_ignored_number, 0 },
-		{ "absolute", read_clock_absolute, 0 },
+		{ "name", .value = CTF_VALUE_TEXT, .to = offsetof(struct ctf_clock, name), .required = true },
+		{ "uuid", .read = read_clock_uuid },
+		{ "description", .value = CTF_IGNORED_TEXT },
+		{ "freq", .read = read_clock_freq },
+		{ "offset_s", .value = CTF_VALUE_SIGNED, .to = offsetof(struct ctf_clock, offset_s) },
+		{ "offset", .value = CTF_VALUE_NUMBER, .to = offsetof(struct ctf_clock, offset) },
+		{ "precision", .value = CTF_IGNORED_SIGNED },
+		{ "absolute", .value = CTF_VALUE_BOOL, .to = offsetof(struct ctf_clock, absolute) },
 	};
 	const char *at = p->lex.tok.at;
 	struct ctf_clock c = { .freq = 1000000000 };
@@ -431,16 +401,16 @@ static bool parse_clock(struct ctf_parser *p)
 	if (!ctf_parse_block(p, attributes, G_N_ELEMENTS(attributes), &c, "clock"))
 		return false;
 	if (__builtin_add_overflow(c.offset_s, c.offset / c.freq, &c.offset_s))
-		return unsupported(p, at, "a clock that begins too late");
+		return ctf_unsupported(p, at, "a clock that begins too late");
 	if (c.offset_s > LIMIT_TIME_SECONDS || c.offset_s < -LIMIT_TIME_SECONDS)
-		return unsupported(p, at, "a clock whose offset is more than 146 years");
+		return ctf_unsupported(p, at, "a clock whose offset is more than 146 years");
 	c.offset %= c.freq;
 	const struct ctf_clock *known = ctf_meta_clock(p, c.name);
 	if (known && !ctf_clock_equal(known, &c))
 		return ctf_lex_fail(&p->lex, at, BLK_TRACE_ERROR_CORRUPT,
 				    "a second clock '%.64s' that differs from the first", c.name);
 	if (!known && p->meta.clocks->len >= LIMIT_CLOCKS)
-		return limited(p, at, "so many clocks");
+		return ctf_limited(p, at, "so many clocks");
 	if (!known)
 		ctf_meta_add_clock(p, &c);
 	return ctf_lex_expect(&p->lex, ';');
@@ -454,36 +424,9 @@ struct class_block {			/* of streams and events */
 	uint64_t id;			/* 0 if it has none: then there is one class only */
 	uint64_t stream;		/* of an event: the stream's id, or ANY_STREAM */
 	char *name;
-	struct ctf_node *type[CTF_N_ROOTS];
-	const char *at[CTF_N_ROOTS];
+	struct ctf_declared root[CTF_N_ROOTS];
 };
-
-static bool read_class_id(struct ctf_parser *p, void *target)
-{
-	return ctf_parse_number(p, &((struct class_block *)target)->id);
-}
-
-static bool read_root(struct ctf_parser *p, struct class_block *c, enum ctf_root which)
-{
-	c->at[which] = p->lex.tok.at;
-	c->type[which] = ctf_parse_type(p);
-	return c->type[which];
-}
-
-static bool read_event_header(struct ctf_parser *p, void *target)
-{
-	return read_root(p, target, CTF_ROOT_HEADER);
-}
-
-static bool read_packet_context(struct ctf_parser *p, void *target)
-{
-	return read_root(p, target, CTF_ROOT_PACKET_CONTEXT);
-}
-
-static bool read_event_context(struct ctf_parser *p, void *target)
-{
-	return read_root(p, target, CTF_ROOT_CONTEXT);
-}
+#define CLASS(member) offsetof(struct class_block, member)
 
 static const struct ctf_type *root_type(const struct ctf_binding *b, enum ctf_root which)
 {
@@ -571,15 +514,15 @@ bool ctf_check_orphans(struct ctf_parser *p)
 static bool parse_stream(struct ctf_parser *p)
 {
 	static const struct ctf_attribute attributes[] = {
-		{ "id", read_class_id, 0 },
-		{ "event.header", read_event_header, CTF_IS_TYPE },
-		{ "packet.context", read_packet_context, CTF_IS_TYPE },
-		{ "event.context", read_event_context, CTF_IS_TYPE },
+		{ "id", .value = CTF_VALUE_NUMBER, .to = CLASS(id) },
+		{ "event.header", .value = CTF_VALUE_TYPE, .to = CLASS(root[CTF_ROOT_HEADER]) },
+		{ "packet.context", .value = CTF_VALUE_TYPE, .to = CLASS(root[CTF_ROOT_PACKET_CONTEXT]) },
+		{ "event.context", .value = CTF_VALUE_TYPE, .to = CLASS(root[CTF_ROOT_CONTEXT]) },
 	};
 	struct class_block c = { 0 };
 	const char *at = p->lex.tok.at;
 	if (!p->meta.has_trace)
-		return limited(p, at, "a stream before the trace block");
+		return ctf_limited(p, at, "a stream before the trace block");
 	ctf_lex_next(&p->lex);
 	if (!ctf_parse_block(p, attributes, G_N_ELEMENTS(attributes), &c, "stream"))
 		return false;
@@ -591,7 +534,7 @@ static bool parse_stream(struct ctf_parser *p)
 	b.root[CTF_ROOT_PACKET_HEADER] = p->meta.packet_header ? ctf_node_of(p->meta.packet_header)
 							       : NULL;
 	for (enum ctf_root r = CTF_ROOT_PACKET_CONTEXT; r <= CTF_ROOT_CONTEXT; r++)
-		if (!ctf_bind(&b, r, c.type[r], c.at[r]))
+		if (!ctf_bind(&b, r, &c.root[r]))
 			return false;
 	if (b.next_reg > CTF_NO_REG + 1)
 		p->meta.packet_regs = MAX(p->meta.packet_regs, (uint16_t)b.next_reg);
@@ -601,26 +544,6 @@ static bool parse_stream(struct ctf_parser *p)
 }
 
 /* ---- event ---- */
-
-static bool read_class_name(struct ctf_parser *p, void *target)
-{
-	return ctf_parse_text(p, &((struct class_block *)target)->name);
-}
-
-static bool read_stream_id(struct ctf_parser *p, void *target)
-{
-	return ctf_parse_number(p, &((struct class_block *)target)->stream);
-}
-
-static bool read_own_context(struct ctf_parser *p, void *target)
-{
-	return read_root(p, target, CTF_ROOT_OWN_CONTEXT);
-}
-
-static bool read_fields(struct ctf_parser *p, void *target)
-{
-	return read_root(p, target, CTF_ROOT_FIELDS);
-}
 
 static const struct ctf_node *node_or_null(const struct ctf_type *t)
 {
@@ -643,7 +566,7 @@ static bool add_event(struct ctf_parser *p, struct ctf_stream *s, const struct c
 	b.root[CTF_ROOT_HEADER] = (void *)node_or_null(s->pub.event_header);
 	b.root[CTF_ROOT_CONTEXT] = (void *)node_or_null(s->pub.event_context);
 	for (enum ctf_root r = CTF_ROOT_OWN_CONTEXT; r <= CTF_ROOT_FIELDS; r++)
-		if (!ctf_bind(&b, r, c->type[r], c->at[r]))
+		if (!ctf_bind(&b, r, &c->root[r]))
 			return false;
 	struct ctf_event *e = ctf_pool_alloc(p->pool, sizeof *e);
 	e->pub.id = c->id;
@@ -663,13 +586,13 @@ static bool add_event(struct ctf_parser *p, struct ctf_stream *s, const struct c
 static bool parse_event(struct ctf_parser *p)
 {
 	static const struct ctf_attribute attributes[] = {
-		{ "name", read_class_name, CTF_REQUIRED },
-		{ "id", read_class_id, 0 },
-		{ "stream_id", read_stream_id, 0 },
-		{ "loglevel", read_ignored_number, 0 },
-		{ "fields", read_fields, CTF_IS_TYPE },
-		{ "context", read_own_context, CTF_IS_TYPE },
-		{ "model.emf.uri", read_ignored_text, 0 },
+		{ "name", .value = CTF_VALUE_TEXT, .to = CLASS(name), .required = true },
+		{ "id", .value = CTF_VALUE_NUMBER, .to = CLASS(id) },
+		{ "stream_id", .value = CTF_VALUE_NUMBER, .to = CLASS(stream) },
+		{ "loglevel", .value = CTF_IGNORED_SIGNED },
+		{ "fields", .value = CTF_VALUE_TYPE, .to = CLASS(root[CTF_ROOT_FIELDS]) },
+		{ "context", .value = CTF_VALUE_TYPE, .to = CLASS(root[CTF_ROOT_OWN_CONTEXT]) },
+		{ "model.emf.uri", .value = CTF_IGNORED_TEXT },
 	};
 	struct class_block c = { .stream = ANY_STREAM };
 	const char *at = p->lex.tok.at;
@@ -681,7 +604,7 @@ static bool parse_event(struct ctf_parser *p)
 		return false;
 	struct ctf_stream *s = g_hash_table_lookup(p->by_id, &c.stream);
 	if (c.stream == ANY_STREAM && p->meta.streams->len > 1)
-		return corrupt(p, at, "an event without 'stream_id', though there are several streams");
+		return ctf_corrupt(p, at, "an event without 'stream_id', though there are several streams");
 	if (c.stream == ANY_STREAM && p->meta.streams->len)
 		s = p->meta.streams->pdata[0];
 	size_t n = (size_t)(end - at);

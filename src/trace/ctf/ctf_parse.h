@@ -91,6 +91,22 @@ struct ctf_parser {
 	uint8_t packet_uuid[16];	/* of the metadata's own packets; valid if has_packet_uuid */
 };
 
+/* Refuse the text at that place. Return false. */
+static inline bool ctf_corrupt(struct ctf_parser *p, const char *at, const char *why)
+{
+	return ctf_lex_fail(&p->lex, at, BLK_TRACE_ERROR_CORRUPT, "%s", why);
+}
+
+static inline bool ctf_unsupported(struct ctf_parser *p, const char *at, const char *why)
+{
+	return ctf_lex_fail(&p->lex, at, BLK_TRACE_ERROR_UNSUPPORTED, "%s", why);
+}
+
+static inline bool ctf_limited(struct ctf_parser *p, const char *at, const char *why)
+{
+	return ctf_lex_fail(&p->lex, at, CTF_LEX_OURS, "%s", why);
+}
+
 /* ---- ctf_scope.c ---- */
 
 struct ctf_pool *ctf_pool_new(void);
@@ -138,12 +154,29 @@ bool ctf_parse_choice(struct ctf_parser *p, const struct ctf_choice_word *c, siz
 		      const char *what, int *ret);
 bool ctf_parse_bool(struct ctf_parser *p, bool *ret);
 
-/* A block of assignments; `read` parses the right side of one. */
-enum { CTF_IS_TYPE = 1 << 0 /* := */, CTF_REQUIRED = 1 << 1 };
+/* A type in a block, and where it is. */
+struct ctf_declared {
+	struct ctf_node *type;		/* NULL: absent */
+	const char *at;
+};
+
+/* A block of assignments: what the right side of one is, and where in the target it goes. */
+enum ctf_value {
+	CTF_VALUE_OTHER,		/* .read() parses it */
+	CTF_VALUE_NUMBER,		/* uint64_t */
+	CTF_VALUE_SIGNED,		/* int64_t */
+	CTF_VALUE_BOOL,			/* bool */
+	CTF_VALUE_TEXT,			/* char * */
+	CTF_VALUE_ORDER,		/* enum ctf_order */
+	CTF_VALUE_TYPE,			/* struct ctf_declared; after := */
+	CTF_IGNORED_TEXT, CTF_IGNORED_SIGNED,
+};
 struct ctf_attribute {
 	const char *name;
+	enum ctf_value value;
+	size_t to;			/* offset */
 	bool (*read)(struct ctf_parser *p, void *target);
-	unsigned flags;
+	bool required;
 };
 bool ctf_parse_block(struct ctf_parser *p, const struct ctf_attribute *a, size_t n,
 		     void *target, const char *what);
@@ -166,9 +199,9 @@ struct ctf_binding {
 
 void ctf_binding_begin(struct ctf_binding *b, struct ctf_parser *p, uint32_t next_reg);
 
-/* Binds a root: replaces it by a copy, if needed, in which lengths and tags have registers. NULL is fine: there is
- * none. Call in the order of the enum. */
-bool ctf_bind(struct ctf_binding *b, enum ctf_root which, struct ctf_node *type, const char *at);
+/* Binds a root, which may be absent: replaces it by a copy, if needed, in which lengths and tags have registers. Call
+ * in the order of the enum. */
+bool ctf_bind(struct ctf_binding *b, enum ctf_root which, const struct ctf_declared *type);
 
 /* ---- ctf_meta.c ---- */
 

@@ -8,21 +8,6 @@
 
 static struct ctf_node *parse_spec(struct ctf_parser *p);
 
-static bool corrupt(struct ctf_parser *p, const char *at, const char *why)
-{
-	return ctf_lex_fail(&p->lex, at, BLK_TRACE_ERROR_CORRUPT, "%s", why);
-}
-
-static bool unsupported(struct ctf_parser *p, const char *at, const char *why)
-{
-	return ctf_lex_fail(&p->lex, at, BLK_TRACE_ERROR_UNSUPPORTED, "%s", why);
-}
-
-static bool limited(struct ctf_parser *p, const char *at, const char *why)
-{
-	return ctf_lex_fail(&p->lex, at, CTF_LEX_OURS, "%s", why);
-}
-
 /* ---- numbers ---- */
 
 struct number {			/* integer, floating_point or string, as written */
@@ -33,16 +18,11 @@ struct number {			/* integer, floating_point or string, as written */
 	const struct ctf_clock *clock;
 };
 
-static bool read_size(struct ctf_parser *p, void *target)
-{
-	return ctf_parse_number(p, &((struct number *)target)->size);
-}
-
 static bool check_align(struct ctf_parser *p, const char *at, uint64_t align)
 {
 	if (!align || (align & (align - 1)))
-		return corrupt(p, at, "an alignment that is not a power of two");
-	return align <= LIMIT_ALIGNMENT || limited(p, at, "so wide an alignment");
+		return ctf_corrupt(p, at, "an alignment that is not a power of two");
+	return align <= LIMIT_ALIGNMENT || ctf_limited(p, at, "so wide an alignment");
 }
 
 static bool read_align(struct ctf_parser *p, void *target)
@@ -50,16 +30,6 @@ static bool read_align(struct ctf_parser *p, void *target)
 	struct number *n = target;
 	const char *at = p->lex.tok.at;
 	return ctf_parse_number(p, &n->align) && check_align(p, at, n->align);
-}
-
-static bool read_signed(struct ctf_parser *p, void *target)
-{
-	return ctf_parse_bool(p, &((struct number *)target)->is_signed);
-}
-
-static bool read_order(struct ctf_parser *p, void *target)
-{
-	return ctf_parse_order(p, &((struct number *)target)->order);
 }
 
 static bool read_base(struct ctf_parser *p, void *target)
@@ -93,41 +63,33 @@ static bool read_map(struct ctf_parser *p, void *target)
 	if (!path)
 		return false;
 	if (path->n != 3 || strcmp(path->part[0], "clock") || strcmp(path->part[2], "value"))
-		return limited(p, path->at, "a map to anything but clock.NAME.value");
+		return ctf_limited(p, path->at, "a map to anything but clock.NAME.value");
 	const struct ctf_clock *c = ((struct number *)target)->clock = ctf_meta_clock(p, path->part[1]);
 	return c || ctf_lex_fail(&p->lex, path->at, BLK_TRACE_ERROR_UNSUPPORTED,
 				 "no clock '%.64s' before this", path->part[1]);
 }
 
-static bool read_exponent(struct ctf_parser *p, void *target)
-{
-	return ctf_parse_number(p, &((struct number *)target)->exponent);
-}
-
-static bool read_mantissa(struct ctf_parser *p, void *target)
-{
-	return ctf_parse_number(p, &((struct number *)target)->mantissa);
-}
+#define NUMBER(member) offsetof(struct number, member)
 
 static const struct ctf_attribute integer_attributes[] = {
-	{ "size", read_size, CTF_REQUIRED },
-	{ "align", read_align, 0 },
-	{ "signed", read_signed, 0 },
-	{ "encoding", read_encoding, 0 },
-	{ "base", read_base, 0 },
-	{ "byte_order", read_order, 0 },
-	{ "map", read_map, 0 },
+	{ "size", .value = CTF_VALUE_NUMBER, .to = NUMBER(size), .required = true },
+	{ "align", .read = read_align },
+	{ "signed", .value = CTF_VALUE_BOOL, .to = NUMBER(is_signed) },
+	{ "encoding", .read = read_encoding },
+	{ "base", .read = read_base },
+	{ "byte_order", .value = CTF_VALUE_ORDER, .to = NUMBER(order) },
+	{ "map", .read = read_map },
 };
 
 static const struct ctf_attribute float_attributes[] = {
-	{ "exp_dig", read_exponent, CTF_REQUIRED },
-	{ "mant_dig", read_mantissa, CTF_REQUIRED },
-	{ "align", read_align, 0 },
-	{ "byte_order", read_order, 0 },
+	{ "exp_dig", .value = CTF_VALUE_NUMBER, .to = NUMBER(exponent), .required = true },
+	{ "mant_dig", .value = CTF_VALUE_NUMBER, .to = NUMBER(mantissa), .required = true },
+	{ "align", .read = read_align },
+	{ "byte_order", .value = CTF_VALUE_ORDER, .to = NUMBER(order) },
 };
 
 static const struct ctf_attribute string_attributes[] = {
-	{ "encoding", read_encoding, 0 },
+	{ "encoding", .read = read_encoding },
 };
 
 static void set_order(struct ctf_parser *p, struct ctf_node *node, enum ctf_order order)
@@ -157,7 +119,7 @@ static struct ctf_node *new_integer(struct ctf_parser *p, const char *at)
 	if (!ctf_parse_block(p, integer_attributes, G_N_ELEMENTS(integer_attributes), &n, "integer"))
 		return NULL;
 	if (!n.size || n.size > 64) {
-		(n.size ? unsupported : corrupt)(p, at, "an integer that has not 1 to 64 bits");
+		(n.size ? ctf_unsupported : ctf_corrupt)(p, at, "an integer that has not 1 to 64 bits");
 		return NULL;
 	}
 	struct ctf_node *node = new_number(p, CTF_INTEGER, &n);
@@ -201,7 +163,7 @@ static struct ctf_node *parse_float(struct ctf_parser *p)
 		return NULL;
 	bool is_single = n.exponent == 8 && n.mantissa == 24;
 	if (!is_single && !(n.exponent == 11 && n.mantissa == 53)) {
-		unsupported(p, at, "a floating_point of neither 32 nor 64 bits");
+		ctf_unsupported(p, at, "a floating_point of neither 32 nor 64 bits");
 		return NULL;
 	}
 	n.size = is_single ? 32 : 64;
@@ -366,7 +328,7 @@ static bool read_label(struct ctf_parser *p, bool is_signed, uint64_t *next)
 			return false;
 	}
 	if (is_less(r.hi, r.lo, is_signed))
-		return corrupt(p, at, "a range that ends before it begins");
+		return ctf_corrupt(p, at, "a range that ends before it begins");
 	*next = r.hi + 1;
 	g_array_append_val(p->ranges, r);
 	return true;
@@ -423,7 +385,7 @@ static struct ctf_node *parse_enum(struct ctf_parser *p)
 	if (!container)
 		return NULL;
 	if (container->t.kind != CTF_INTEGER) {
-		corrupt(p, at, "an enum whose type is not an integer");
+		ctf_corrupt(p, at, "an enum whose type is not an integer");
 		return NULL;
 	}
 	return add_tagged(p, "enum", &name, new_enum(p, container));
@@ -470,7 +432,7 @@ static struct ctf_node *new_array(struct ctf_parser *p, struct ctf_node *e,
 	if (!node)
 		return NULL;
 	if (!e->min_bits && !d->path && d->length > LIMIT_EMPTY_ELEMENTS) {
-		unsupported(p, d->at, "so many elements that may have no size");
+		ctf_unsupported(p, d->at, "so many elements that may have no size");
 		return NULL;
 	}
 	node->t.element = &e->t;
@@ -485,7 +447,7 @@ static struct ctf_node *new_array(struct ctf_parser *p, struct ctf_node *e,
 		return node;
 	node->t.length = d->length;
 	if (!measure_array(node, e, d->length)) {
-		limited(p, d->at, "so big an array");
+		ctf_limited(p, d->at, "so big an array");
 		return NULL;
 	}
 	return node;
@@ -534,7 +496,7 @@ static bool parse_declarators(struct ctf_parser *p, struct ctf_node *type, struc
 			ctf_lex_next(x);
 		}
 		if (ctf_lex_is(x, ':'))
-			return unsupported(p, x->tok.at, "a bit field");
+			return ctf_unsupported(p, x->tok.at, "a bit field");
 		struct ctf_node *whole = parse_dimensions(p, type);
 		if (!whole || !add(p, name, whole))
 			return false;
@@ -713,7 +675,7 @@ static struct ctf_node *tag_variant(struct ctf_parser *p, const struct ctf_node 
 				    const struct ctf_path *tag)
 {
 	if (of->ref) {
-		corrupt(p, tag->at, "a variant that has a tag already");
+		ctf_corrupt(p, tag->at, "a variant that has a tag already");
 		return NULL;
 	}
 	struct ctf_node *node = ctf_node_new(p, CTF_VARIANT);
