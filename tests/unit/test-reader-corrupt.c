@@ -98,7 +98,7 @@ static void test_truncated_stream(struct copy *c, const void *unused)
 	drop_index(c);
 	assert_corrupt(c, "k0_1", "is cut off");
 	damage(c, "k0_1", 0, NULL, 0, 10);
-	assert_corrupt(c, "k0_1", "byte 0 is cut off");
+	assert_corrupt(c, "k0_1", "byte 0: the file ends in the packet's header");
 }
 
 static void test_packet_headers(struct copy *c, const void *unused)
@@ -108,10 +108,10 @@ static void test_packet_headers(struct copy *c, const void *unused)
 	if (!c->dir)
 		return;
 	damage(c, "k0_0", 0, "XXXX", 4, -1);
-	assert_corrupt(c, "k0_0", "magic number");
+	assert_corrupt(c, "k0_0", "no packet: it begins with 0x");
 	damage(c, "k0_0", 0, "\xc1\x1f\xfc\xc1", 4, -1);
 	damage(c, "k0_0", 32 + 24, &huge, 8, -1);
-	assert_corrupt(c, "k0_0", "impossible sizes");
+	assert_corrupt(c, "k0_0", "the packet's size of");
 	damage(c, "k0_0", 32 + 24, &none, 8, -1);
 	assert_corrupt(c, "k0_0", "never finished");
 }

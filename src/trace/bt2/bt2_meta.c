@@ -104,12 +104,9 @@ static char *ctf2_uuid(const char *text, gsize n)
 	return g_strdup(found);
 }
 
-/* The classes as the native reader parses them, for checks that need them; not needed for CTF 1.8 with babeltrace2
- * 2.0. NULL: the native reader refuses the metadata. */
+/* The classes as the native reader parses them, for checks. NULL: it refuses the metadata. */
 static struct ctf_meta *parse(const char *bytes, gsize n)
 {
-	if (!BT2_HAS_MIP1)
-		return NULL;
 	g_autoptr(blk_ctf_meta) meta = ctf_meta_new();
 	return ctf_meta_append(meta, bytes, n, NULL) ? g_steal_pointer(&meta) : NULL;
 }
@@ -126,43 +123,12 @@ static const struct ctf_type *find_role(const struct ctf_type *t, unsigned role)
 /* babeltrace2 2.1 aborts the process if packets of a stream with a clock have no beginning timestamp. */
 static const char *classes_fault(const struct ctf_meta *meta)
 {
-	for (guint i = 0; meta->clocks->len && i < meta->streams->len; i++) {
+	for (guint i = 0; BT2_HAS_MIP1 && meta->clocks->len && i < meta->streams->len; i++) {
 		const struct ctf_stream_class *sc = meta->streams->pdata[i];
 		if (!find_role(sc->packet_context, CTF_ROLE_TIMESTAMP))
 			return "babeltrace2 2.1 cannot read streams whose packets have no timestamp";
 	}
 	return NULL;
-}
-
-/* Do the structure's first members have these roles and sizes (bits), in this order? */
-static bool begins_with(const struct ctf_type *t, const uint16_t (*members)[2], uint32_t n)
-{
-	for (uint32_t i = 0; i < n; i++) {
-		const struct ctf_type *m = t && i < t->n_fields ? t->field[i].type : NULL;
-		uint64_t bits;
-		if (!m || !(m->roles & members[i][0]) || !ctf_type_fixed(m, &bits) ||
-		    bits != members[i][1])
-			return false;
-	}
-	return true;
-}
-
-/* The same as bt2_packet_header_bytes(), for CTF 2. */
-static unsigned ctf2_header_bytes(const struct ctf_meta *meta)
-{
-	static const uint16_t header[][2] = {
-		{ CTF_ROLE_MAGIC, 32 }, { CTF_ROLE_UUID, 128 }, { CTF_ROLE_STREAM_CLASS, 32 },
-		{ CTF_ROLE_STREAM, 64 },
-	};
-	static const uint16_t context[][2] = {
-		{ CTF_ROLE_TIMESTAMP, 64 }, { CTF_ROLE_END_TIMESTAMP, 64 },
-		{ CTF_ROLE_CONTENT_SIZE, 64 }, { CTF_ROLE_PACKET_SIZE, 64 },
-	};
-	const struct ctf_type *h = meta->packet_header;
-	bool known = begins_with(h, header, G_N_ELEMENTS(header)) && h->n_fields == G_N_ELEMENTS(header);
-	PTR_EACH(const struct ctf_stream_class, sc, meta->streams)
-		known = known && begins_with(sc->packet_context, context, G_N_ELEMENTS(context));
-	return known ? 32 : 0;
 }
 
 static bool read_file(const char *file, char **bytes, gsize *n, GError **error)
@@ -189,15 +155,16 @@ bool bt2_check_metadata(const char *file, struct bt2_metadata *ret, GError **err
 	if (fault)
 		return fail(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_CORRUPT,
 			    "cannot read metadata '%s': %s", file, fault);
+	const char *tracer = meta ? ctf_meta_env(meta, "tracer_name") : NULL;
+	if (tracer && g_str_has_prefix(tracer, "lttng-"))
+		ret->meta = g_steal_pointer(&meta);
 	ret->is_ctf2 = bytes[0] == CTF2_SEPARATOR;
-	if (ret->is_ctf2) {
-		ret->header_bytes = meta ? ctf2_header_bytes(meta) : 0;
-		ret->uuid = ctf2_uuid(bytes, n);
+	if (ret->is_ctf2 || bytes[0] == '/') {
+		ret->uuid = ret->is_ctf2 ? ctf2_uuid(bytes, n) : text_uuid(bytes);
 		return true;
 	}
 	char packed[BT2_UUID_TEXT];
 	bt2_uuid_text((const uint8_t *)bytes + offsetof(struct metadata_header, uuid), packed);
-	ret->header_bytes = bt2_packet_header_bytes(bytes, n);
-	ret->uuid = bytes[0] == '/' ? text_uuid(bytes) : g_strdup(packed);
+	ret->uuid = g_strdup(packed);
 	return true;
 }

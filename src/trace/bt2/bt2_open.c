@@ -27,8 +27,7 @@ static bool check_access(const char *file, GError **error)
 	return true;
 }
 
-static bool check_stream_files(const char *dir, unsigned header_bytes, struct bt2_sizes *z,
-			       GError **error)
+static bool check_stream_files(const char *dir, const struct ctf_meta *meta, struct bt2_sizes *z, GError **error)
 {
 	g_autoptr(GDir) d = g_dir_open(dir, 0, NULL);
 	if (!d)
@@ -40,10 +39,9 @@ static bool check_stream_files(const char *dir, unsigned header_bytes, struct bt
 		if (name[0] == '.' || !strcmp(name, "metadata") || stat(file, &st) ||
 		    !S_ISREG(st.st_mode))
 			continue;
-		bool indexed = bt2_add_index(z, dir, name);
 		z->total += st.st_size;
 		if (!check_access(file, error) ||
-		    !bt2_check_packets(file, st.st_size, header_bytes, indexed ? NULL : z, error))
+		    !bt2_check_packets(file, st.st_size, meta, z, error))
 			return false;
 	}
 	return true;
@@ -52,8 +50,10 @@ static bool check_stream_files(const char *dir, unsigned header_bytes, struct bt
 bool bt2_check_dir(const char *dir, struct bt2_sizes *z, struct bt2_metadata *ret, GError **error)
 {
 	g_autofree char *file = g_build_filename(dir, "metadata", NULL);
-	return bt2_check_metadata(file, ret, error) && check_access(file, error) &&
-	       check_stream_files(dir, ret->header_bytes, z, error);
+	bool ok = bt2_check_metadata(file, ret, error) && check_access(file, error) &&
+		  check_stream_files(dir, ret->meta, z, error);
+	g_clear_pointer(&ret->meta, ctf_meta_free);
+	return ok;
 }
 
 static const bt_component_source *add_source(bt_graph *graph, const bt_component_class_source *cls,

@@ -5,9 +5,10 @@
 
 #include <babeltrace2/babeltrace.h>
 
+#include "trace/ctf/ctf_meta.h"
 #include "trace/reader.h"
 
-/* Packet sizes, from index files or packet headers, for the progress. */
+/* Packet sizes, from packet headers, for the progress. */
 struct bt2_sizes {
 	GHashTable *packets;		/* (stream class, begin) -> bytes */
 	uint64_t indexed, total;	/* bytes of these packets; bytes of all stream files */
@@ -17,21 +18,14 @@ void bt2_sizes_clear(struct bt2_sizes *z);
 /* Bytes of the packet; 0: unknown. */
 uint64_t bt2_sizes_packet(const struct bt2_sizes *z, uint64_t stream_class, uint64_t begin);
 
-/* Adds the packets in the index of stream file `name`. False: it has no index. */
-bool bt2_add_index(struct bt2_sizes *z, const char *dir, const char *name);
-
-/* Size of the packet header (bytes) if LTTng wrote the metadata, so that packets can be checked; else 0. */
-unsigned bt2_packet_header_bytes(const char *metadata, size_t n);
-
-/* Is the stream file readable, and are its packets sound (header_bytes 0: not checked)? `add` receives the packets;
- * NULL: the file has an index. */
-bool bt2_check_packets(const char *file, uint64_t size, unsigned header_bytes,
-		       struct bt2_sizes *add, GError **error);
+/* Is the stream file readable, and are its packets sound (meta NULL: not checked)? `add` receives them. */
+bool bt2_check_packets(const char *file, uint64_t size, const struct ctf_meta *meta, struct bt2_sizes *add,
+		       GError **error);
 
 /* Contents of a metadata file. */
 struct bt2_metadata {
 	char *uuid;			/* of the trace; "": unknown. Free with g_free */
-	unsigned header_bytes;		/* as bt2_packet_header_bytes() */
+	struct ctf_meta *meta;		/* owned; NULL: LTTng did not write it, so that packets are not checked */
 	bool is_ctf2;
 };
 bool bt2_check_metadata(const char *file, struct bt2_metadata *ret, GError **error);
