@@ -184,9 +184,8 @@ static void apply(struct job *j, struct timeline *tl, struct post *post)
 /* Tells the thread which instants the timeline retains: the model may drop threads and processes that ended before. */
 static void set_retained_from(struct job *j, const struct timeline *tl)
 {
-	g_mutex_lock(&j->s->lock);
+	G_GNUC_UNUSED g_autoptr(GMutexLocker) locked = g_mutex_locker_new(&j->s->lock);
 	j->s->retained_from = timeline_retained_from(tl);
-	g_mutex_unlock(&j->s->lock);
 }
 
 static void collect_missing(struct job *j, struct timeline *tl)
@@ -270,31 +269,26 @@ struct outline *job_outline(struct job *j)
 {
 	struct shared *s = j->s;
 
-	g_mutex_lock(&s->lock);
-	struct outline *o = s->outline ? outline_ref(s->outline) : NULL;
-	g_mutex_unlock(&s->lock);
-	return o;
+	G_GNUC_UNUSED g_autoptr(GMutexLocker) locked = g_mutex_locker_new(&s->lock);
+	return s->outline ? outline_ref(s->outline) : NULL;
 }
 
 void job_show_range(struct job *j, const struct view_range *shown_range)
 {
 	struct shared *s = j->s;
 
-	g_mutex_lock(&s->lock);
+	G_GNUC_UNUSED g_autoptr(GMutexLocker) locked = g_mutex_locker_new(&s->lock);
 	s->shown_range = *shown_range;
 	if (s->preview)
 		preview_show_range(s->preview, shown_range);
-	g_mutex_unlock(&s->lock);
 }
 
 struct timeline *job_take_preview(struct job *j, struct decoded_range *ret)
 {
 	struct shared *s = j->s;
 
-	g_mutex_lock(&s->lock);
-	struct timeline *tl = s->preview ? preview_take(s->preview, ret) : NULL;
-	g_mutex_unlock(&s->lock);
-	return tl;
+	G_GNUC_UNUSED g_autoptr(GMutexLocker) locked = g_mutex_locker_new(&s->lock);
+	return s->preview ? preview_take(s->preview, ret) : NULL;
 }
 
 /* ---- the end ---- */
@@ -303,32 +297,29 @@ void job_cancel(struct job *j)
 {
 	struct shared *s = j->s;
 
-	g_mutex_lock(&s->lock);
+	G_GNUC_UNUSED g_autoptr(GMutexLocker) locked = g_mutex_locker_new(&s->lock);
 	g_atomic_int_set(&s->stop, 1);
 	if (s->source)
 		source_cancel(s->source);
 	if (s->parallel)
 		parallel_stop(s->parallel);
 	g_cond_broadcast(&s->changed);
-	g_mutex_unlock(&s->lock);
 }
 
 /* No more previews are wanted: the thread may end. */
 static void end_previews(struct shared *s)
 {
-	g_mutex_lock(&s->lock);
+	G_GNUC_UNUSED g_autoptr(GMutexLocker) locked = g_mutex_locker_new(&s->lock);
 	s->previews_ended = true;
 	if (s->preview)
 		preview_stop(s->preview);
 	g_cond_broadcast(&s->changed);
-	g_mutex_unlock(&s->lock);
 }
 
 static bool job_ended(struct job *j)
 {
-	g_mutex_lock(&j->s->lock);
+	G_GNUC_UNUSED g_autoptr(GMutexLocker) locked = g_mutex_locker_new(&j->s->lock);
 	bool ended = j->s->ended;
-	g_mutex_unlock(&j->s->lock);
 	return ended;
 }
 
@@ -357,13 +348,11 @@ bool job_wait(struct job *j, struct timeline *tl, int timeout_ms)
 static bool wait_thread_done(struct shared *s)
 {
 	gint64 until = g_get_monotonic_time() + FREE_PATIENCE_US;
-	g_mutex_lock(&s->lock);
+	G_GNUC_UNUSED g_autoptr(GMutexLocker) locked = g_mutex_locker_new(&s->lock);
 	while (!s->thread_done)
 		if (!g_cond_wait_until(&s->changed, &s->lock, until))
 			break;
-	bool done = s->thread_done;
-	g_mutex_unlock(&s->lock);
-	return done;
+	return s->thread_done;
 }
 
 void job_free(struct job *j)

@@ -59,9 +59,8 @@ static void end_phase(struct shared *s, enum source_status st, const GError *err
 
 static void set_source(struct shared *s, struct source *source)
 {
-	g_mutex_lock(&s->lock);
+	G_GNUC_UNUSED g_autoptr(GMutexLocker) locked = g_mutex_locker_new(&s->lock);
 	s->source = source;
-	g_mutex_unlock(&s->lock);
 }
 
 static bool is_stopped(struct shared *s)
@@ -73,12 +72,11 @@ static void update_figures(struct shared *s, double progress, uint64_t n_events,
 {
 	double seconds = (double)(g_get_monotonic_time() - s->started_us) / 1e6;
 
-	g_mutex_lock(&s->lock);
+	G_GNUC_UNUSED g_autoptr(GMutexLocker) locked = g_mutex_locker_new(&s->lock);
 	s->status.progress = progress;
 	s->status.n_events = n_events;
 	s->status.newest_ns = newest;
 	s->status.events_per_s = seconds > 0 ? (double)n_events / seconds : 0;
-	g_mutex_unlock(&s->lock);
 }
 
 /* The instant before which the timeline is final with this publication. After a stop or a failure that is as far as
@@ -228,11 +226,10 @@ static void post_backlog(struct shared *s, struct model *m)
 /* Waits; a stop ends the wait. until: monotonic, us. */
 static void pause_reading(struct shared *s, gint64 until)
 {
-	g_mutex_lock(&s->lock);
+	G_GNUC_UNUSED g_autoptr(GMutexLocker) locked = g_mutex_locker_new(&s->lock);
 	while (!is_stopped(s))
 		if (!g_cond_wait_until(&s->changed, &s->lock, until))
 			break;
-	g_mutex_unlock(&s->lock);
 }
 
 /* Counts the late events of the last batch, and marks their seconds stale if packets are stored. */
@@ -245,9 +242,8 @@ static void note_late(struct shared *s, struct source *source, struct model *m)
 	model_add_late(m, late.at_to_ns, late.n);
 	if (s->preview)
 		preview_late(s->preview, &late);
-	g_mutex_lock(&s->lock);
+	G_GNUC_UNUSED g_autoptr(GMutexLocker) locked = g_mutex_locker_new(&s->lock);
 	s->status.late += late.n;
-	g_mutex_unlock(&s->lock);
 }
 
 /* Posts the seconds that were decoded again. */
@@ -268,10 +264,9 @@ static void adopt(struct shared *s, struct model *m)
 
 static void set_warning(struct shared *s, char *warning)
 {
-	g_mutex_lock(&s->lock);
+	G_GNUC_UNUSED g_autoptr(GMutexLocker) locked = g_mutex_locker_new(&s->lock);
 	g_free(s->status.warning);
 	s->status.warning = warning;
-	g_mutex_unlock(&s->lock);
 }
 
 /* Updates the warning from the source; a source without warnings retains the one from its opening. */
@@ -286,19 +281,17 @@ static void note_missing(struct shared *s, struct source *source)
 	struct missing m;
 	bool known = source_missing(source, &m);
 
-	g_mutex_lock(&s->lock);
+	G_GNUC_UNUSED g_autoptr(GMutexLocker) locked = g_mutex_locker_new(&s->lock);
 	s->status.has_missing = known;
 	s->status.missing = m;
-	g_mutex_unlock(&s->lock);
 }
 
 /* Messages are for the log file. */
 static void note_cache(struct shared *s, const struct cache *c)
 {
-	g_mutex_lock(&s->lock);
+	G_GNUC_UNUSED g_autoptr(GMutexLocker) locked = g_mutex_locker_new(&s->lock);
 	g_free(s->status.cache);
 	s->status.cache = c ? cache_message(c) : NULL;
-	g_mutex_unlock(&s->lock);
 }
 
 /* Stores what was posted. */
@@ -313,7 +306,7 @@ static void finish_cache(struct shared *s, const struct model *m, enum source_st
 
 static void set_parallel(struct shared *s, struct parallel *p, unsigned jobs)
 {
-	g_mutex_lock(&s->lock);
+	G_GNUC_UNUSED g_autoptr(GMutexLocker) locked = g_mutex_locker_new(&s->lock);
 	s->parallel = p;
 	if (p) {
 		s->status.jobs = jobs;
@@ -321,14 +314,12 @@ static void set_parallel(struct shared *s, struct parallel *p, unsigned jobs)
 		if (is_stopped(s))
 			parallel_stop(p);
 	}
-	g_mutex_unlock(&s->lock);
 }
 
 static void count_piece(struct shared *s, const struct parallel *p)
 {
-	g_mutex_lock(&s->lock);
+	G_GNUC_UNUSED g_autoptr(GMutexLocker) locked = g_mutex_locker_new(&s->lock);
 	s->status.pieces_done = parallel_n_done(p);
-	g_mutex_unlock(&s->lock);
 }
 
 /* ---- the loop ---- */
@@ -539,31 +530,28 @@ static void walk_index(struct shared *s, const struct pieces *p, struct preview 
 
 static void set_preview(struct shared *s, struct preview *pv)
 {
-	g_mutex_lock(&s->lock);
+	G_GNUC_UNUSED g_autoptr(GMutexLocker) locked = g_mutex_locker_new(&s->lock);
 	s->preview = pv;
 	if (pv)
 		preview_show_range(pv, &s->shown_range);
 	if (pv && s->previews_ended)
 		preview_stop(pv);
-	g_mutex_unlock(&s->lock);
 }
 
 /* After reading: keeps the trace open for previews until the job is freed. */
 static void serve_previews(struct shared *s)
 {
-	g_mutex_lock(&s->lock);
+	G_GNUC_UNUSED g_autoptr(GMutexLocker) locked = g_mutex_locker_new(&s->lock);
 	while (!s->previews_ended)
 		g_cond_wait(&s->changed, &s->lock);
-	g_mutex_unlock(&s->lock);
 }
 
 static void note_remark(struct shared *s, const struct pieces *p)
 {
 	char *remark = p->ops->remark(p->native);
 
-	g_mutex_lock(&s->lock);
+	G_GNUC_UNUSED g_autoptr(GMutexLocker) locked = g_mutex_locker_new(&s->lock);
 	s->status.remark = remark;
-	g_mutex_unlock(&s->lock);
 }
 
 /* Is the trace in the cache, with all that is wanted? If not, what is posted will be. */
@@ -753,10 +741,9 @@ static void run_pieces(struct shared *s, struct pieces *p, const struct job_make
 
 static void set_reader(struct shared *s, const struct job_trace *t)
 {
-	g_mutex_lock(&s->lock);
+	G_GNUC_UNUSED g_autoptr(GMutexLocker) locked = g_mutex_locker_new(&s->lock);
 	s->status.reader = t->reader;
 	s->status.warning = t->warning;
-	g_mutex_unlock(&s->lock);
 }
 
 void *job_thread_main(void *shared)

@@ -232,25 +232,21 @@ void logjob_free(struct logjob *j)
 
 void logjob_refresh(struct logjob *j)
 {
-	g_mutex_lock(&j->lock);
+	G_GNUC_UNUSED g_autoptr(GMutexLocker) locked = g_mutex_locker_new(&j->lock);
 	j->refresh = true;
-	g_mutex_unlock(&j->lock);
 }
 
 void logjob_ask(struct logjob *j, const struct calllog_want *want)
 {
-	g_mutex_lock(&j->lock);
+	G_GNUC_UNUSED g_autoptr(GMutexLocker) locked = g_mutex_locker_new(&j->lock);
 	j->want = *want;
 	j->asked = true;
 	g_atomic_int_set(&j->stop, 1);
 	g_cond_signal(&j->changed);
-	g_mutex_unlock(&j->lock);
 }
 
 struct calllog_window *logjob_take(struct logjob *j)
 {
-	g_mutex_lock(&j->lock);
-	struct calllog_window *w = g_steal_pointer(&j->ready);
-	g_mutex_unlock(&j->lock);
-	return w;
+	G_GNUC_UNUSED g_autoptr(GMutexLocker) locked = g_mutex_locker_new(&j->lock);
+	return g_steal_pointer(&j->ready);
 }

@@ -158,25 +158,23 @@ static int begin_piece(struct parallel *p)
 {
 	int i = -1;
 
-	g_mutex_lock(&p->lock);
+	G_GNUC_UNUSED g_autoptr(GMutexLocker) locked = g_mutex_locker_new(&p->lock);
 	g_assert(p->taken <= p->begun && p->begun <= p->n);
 	while (!g_atomic_int_get(&p->stop) && p->begun < p->n && p->begun >= p->taken + p->ahead)
 		g_cond_wait(&p->changed, &p->lock);
 	if (!g_atomic_int_get(&p->stop) && p->begun < p->n)
 		i = (int)p->begun++;
-	g_mutex_unlock(&p->lock);
 	return i;
 }
 
 static void report_progress(struct parallel *p, struct piece *x, const struct slice *s,
 			  double progress, uint64_t new_events)
 {
-	g_mutex_lock(&p->lock);
+	G_GNUC_UNUSED g_autoptr(GMutexLocker) locked = g_mutex_locker_new(&p->lock);
 	if (progress >= 0)
 		x->progress = progress;
 	x->span_bytes = slice_span_bytes(s);
 	p->n_events += new_events;
-	g_mutex_unlock(&p->lock);
 }
 
 #define REPORT_EVERY 64		/* batches */
@@ -204,7 +202,7 @@ static enum source_status read_piece(struct parallel *p, struct piece *x, struct
 
 static void finish_piece(struct parallel *p, struct piece *x, struct slice *s, enum source_status st, GError *error)
 {
-	g_mutex_lock(&p->lock);
+	G_GNUC_UNUSED g_autoptr(GMutexLocker) locked = g_mutex_locker_new(&p->lock);
 	x->slice = s;
 	x->error = error;
 	if (st == SOURCE_ERROR && !error)
@@ -212,7 +210,6 @@ static void finish_piece(struct parallel *p, struct piece *x, struct slice *s, e
 					       "reading failed");
 	x->done = st == SOURCE_END || st == SOURCE_ERROR;	/* otherwise it was stopped before its end */
 	g_cond_broadcast(&p->changed);
-	g_mutex_unlock(&p->lock);
 }
 
 static void do_piece(struct parallel *p, unsigned i)
@@ -263,10 +260,9 @@ struct parallel *parallel_start(const struct pieces *pieces, const struct parall
 
 void parallel_stop(struct parallel *p)
 {
-	g_mutex_lock(&p->lock);
+	G_GNUC_UNUSED g_autoptr(GMutexLocker) locked = g_mutex_locker_new(&p->lock);
 	g_atomic_int_set(&p->stop, 1);
 	g_cond_broadcast(&p->changed);
-	g_mutex_unlock(&p->lock);
 }
 
 void parallel_free(struct parallel *p)
@@ -308,7 +304,7 @@ enum parallel_status parallel_next(struct parallel *p, struct slice **ret, int64
 	enum parallel_status st = PARALLEL_LATER;
 
 	*ret = NULL;
-	g_mutex_lock(&p->lock);
+	G_GNUC_UNUSED g_autoptr(GMutexLocker) locked = g_mutex_locker_new(&p->lock);
 	for (;;) {
 		if (g_atomic_int_get(&p->stop))
 			st = PARALLEL_STOPPED;
@@ -320,7 +316,6 @@ enum parallel_status parallel_next(struct parallel *p, struct slice **ret, int64
 			continue;
 		break;
 	}
-	g_mutex_unlock(&p->lock);
 	return st;
 }
 
@@ -349,19 +344,16 @@ double parallel_progress(struct parallel *p)
 
 uint64_t parallel_n_events(struct parallel *p)
 {
-	g_mutex_lock(&p->lock);
-	uint64_t n = p->n_events;
-	g_mutex_unlock(&p->lock);
-	return n;
+	G_GNUC_UNUSED g_autoptr(GMutexLocker) locked = g_mutex_locker_new(&p->lock);
+	return p->n_events;
 }
 
 size_t parallel_span_bytes(struct parallel *p)
 {
 	size_t sum = 0;
 
-	g_mutex_lock(&p->lock);
+	G_GNUC_UNUSED g_autoptr(GMutexLocker) locked = g_mutex_locker_new(&p->lock);
 	for (unsigned i = p->taken; i < p->begun; i++)
 		sum += p->piece[i].span_bytes;
-	g_mutex_unlock(&p->lock);
 	return sum;
 }

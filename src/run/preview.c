@@ -203,10 +203,8 @@ static bool is_obsolete(void *data)
 {
 	struct preview *pv = data;
 
-	g_mutex_lock(&pv->lock);
-	bool obsolete = pv->stop || has_moved(pv);
-	g_mutex_unlock(&pv->lock);
-	return obsolete;
+	G_GNUC_UNUSED g_autoptr(GMutexLocker) locked = g_mutex_locker_new(&pv->lock);
+	return pv->stop || has_moved(pv);
 }
 
 static void renew(struct preview *pv)
@@ -369,9 +367,8 @@ void preview_bound_spans(struct preview *pv, size_t bytes)
 
 size_t preview_bytes(struct preview *pv)
 {
-	g_mutex_lock(&pv->lock);
+	G_GNUC_UNUSED g_autoptr(GMutexLocker) locked = g_mutex_locker_new(&pv->lock);
 	size_t bytes = pv->bytes;
-	g_mutex_unlock(&pv->lock);
 	return bytes;
 }
 
@@ -385,24 +382,22 @@ void preview_correct(struct preview *pv, preview_redecoded again, void *data)
 
 void preview_late(struct preview *pv, const struct source_late *late)
 {
-	g_mutex_lock(&pv->lock);
+	G_GNUC_UNUSED g_autoptr(GMutexLocker) locked = g_mutex_locker_new(&pv->lock);
 	if (pv->stale)
 		stale_note(pv->stale, late, g_get_monotonic_time());
-	g_mutex_unlock(&pv->lock);
 }
 
 void preview_finish(struct preview *pv, int64_t timeout_us)
 {
 	gint64 until = g_get_monotonic_time() + timeout_us;
 
-	g_mutex_lock(&pv->lock);
+	G_GNUC_UNUSED g_autoptr(GMutexLocker) locked = g_mutex_locker_new(&pv->lock);
 	pv->hurry = true;
 	pv->idle = false;
 	g_cond_broadcast(&pv->changed);
 	while (pv->stale && !pv->stop && (pv->correcting || !stale_is_empty(pv->stale)))
 		if (!g_cond_wait_until(&pv->changed, &pv->lock, until))
 			break;
-	g_mutex_unlock(&pv->lock);
 }
 
 void preview_start(struct preview *pv)
@@ -413,10 +408,9 @@ void preview_start(struct preview *pv)
 
 void preview_stop(struct preview *pv)
 {
-	g_mutex_lock(&pv->lock);
+	G_GNUC_UNUSED g_autoptr(GMutexLocker) locked = g_mutex_locker_new(&pv->lock);
 	g_atomic_int_set(&pv->stop, 1);
 	g_cond_broadcast(&pv->changed);
-	g_mutex_unlock(&pv->lock);
 }
 
 void preview_free(struct preview *pv)
@@ -441,7 +435,7 @@ static bool is_same_range(const struct view_range *a, const struct view_range *b
 
 void preview_show_range(struct preview *pv, const struct view_range *shown_range)
 {
-	g_mutex_lock(&pv->lock);
+	G_GNUC_UNUSED g_autoptr(GMutexLocker) locked = g_mutex_locker_new(&pv->lock);
 	if (!is_same_range(shown_range, &pv->shown_range)) {
 		/* stages that were left to the main pass may be wanted now */
 		if (shown_range->again && !pv->shown_range.again && pv->stage == G_N_ELEMENTS(stages))
@@ -452,35 +446,31 @@ void preview_show_range(struct preview *pv, const struct view_range *shown_range
 		pv->idle = false;
 		g_cond_broadcast(&pv->changed);
 	}
-	g_mutex_unlock(&pv->lock);
 }
 
 void preview_final_to(struct preview *pv, int64_t instant)
 {
-	g_mutex_lock(&pv->lock);
+	G_GNUC_UNUSED g_autoptr(GMutexLocker) locked = g_mutex_locker_new(&pv->lock);
 	int64_t to = pv->pieces->ops->renew ? pv->shown_range.to_ns : pv->now.to_ns;
 	if (pv->shown_range.again && pv->final_to < to && instant >= to) {
 		pv->idle = false;		/* more may be possible now: an exact window */
 		g_cond_broadcast(&pv->changed);
 	}
 	pv->final_to = MAX(pv->final_to, instant);
-	g_mutex_unlock(&pv->lock);
 }
 
 struct timeline *preview_take(struct preview *pv, struct decoded_range *ret)
 {
-	g_mutex_lock(&pv->lock);
+	G_GNUC_UNUSED g_autoptr(GMutexLocker) locked = g_mutex_locker_new(&pv->lock);
 	struct timeline *tl = g_steal_pointer(&pv->ready);
 	*ret = pv->ready_window;
-	g_mutex_unlock(&pv->lock);
 	return tl;
 }
 
 void preview_wait(struct preview *pv, int64_t until_us)
 {
-	g_mutex_lock(&pv->lock);
+	G_GNUC_UNUSED g_autoptr(GMutexLocker) locked = g_mutex_locker_new(&pv->lock);
 	while (!pv->stop && !pv->made && !pv->idle)
 		if (!g_cond_wait_until(&pv->changed, &pv->lock, until_us))
 			break;
-	g_mutex_unlock(&pv->lock);
 }

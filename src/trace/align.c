@@ -15,11 +15,10 @@ void align_install(const char *boot, int64_t ns)
 {
 	if (!boot || !*boot)
 		return;
-	g_mutex_lock(&lock);
+	G_GNUC_UNUSED g_autoptr(GMutexLocker) locked = g_mutex_locker_new(&lock);
 	if (!moved)
 		moved = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
 	g_hash_table_insert(moved, g_strdup(boot), g_memdup2(&ns, sizeof ns));
-	g_mutex_unlock(&lock);
 }
 
 char *align_text(void)
@@ -45,9 +44,7 @@ char *align_text(void)
 
 int64_t align_of(const char *boot)
 {
-	g_mutex_lock(&lock);
+	G_GNUC_UNUSED g_autoptr(GMutexLocker) locked = g_mutex_locker_new(&lock);
 	const int64_t *ns = moved && boot && *boot ? g_hash_table_lookup(moved, boot) : NULL;
-	int64_t found = ns ? *ns : 0;
-	g_mutex_unlock(&lock);
-	return found;
+	return ns ? *ns : 0;
 }

@@ -89,17 +89,15 @@ static void begin_metadata(struct spooled_trace *t)
 static void stop(struct spool *s, const GError *error)
 {
 	g_autofree char *visible = text_visible(error->message);
-	g_mutex_lock(&s->lock);
+	G_GNUC_UNUSED g_autoptr(GMutexLocker) locked = g_mutex_locker_new(&s->lock);
 	s->status.stopped = true;
 	g_snprintf(s->status.message, sizeof s->status.message, "the spool stopped: %s", visible);
-	g_mutex_unlock(&s->lock);
 }
 
 static void count(struct spool *s, uint64_t *counter)
 {
-	g_mutex_lock(&s->lock);
+	G_GNUC_UNUSED g_autoptr(GMutexLocker) locked = g_mutex_locker_new(&s->lock);
 	++*counter;
-	g_mutex_unlock(&s->lock);
 }
 
 static void do_trace(struct spool *s, const struct op *o)
@@ -204,11 +202,10 @@ static void note_span(struct spool *s, const struct ctf_meta *m, const struct ct
 		all.from = MIN(all.from, each->from);
 		all.to = MAX(all.to, each->to);
 	}
-	g_mutex_lock(&s->lock);
+	G_GNUC_UNUSED g_autoptr(GMutexLocker) locked = g_mutex_locker_new(&s->lock);
 	s->status.bytes = spool_files_bytes(s->files);
 	s->status.from_ns = all.from;
 	s->status.to_ns = all.to;
-	g_mutex_unlock(&s->lock);
 }
 
 static void do_packet(struct spool *s, const struct op *o)
@@ -279,7 +276,7 @@ static void push(struct spool *s, enum op_kind kind, unsigned number, const char
 {
 	uint64_t n = bytes ? g_bytes_get_size(bytes) : 0;
 
-	g_mutex_lock(&s->lock);
+	G_GNUC_UNUSED g_autoptr(GMutexLocker) locked = g_mutex_locker_new(&s->lock);
 	bool full = kind == OP_PACKET && s->queued + n > LIMIT_SPOOL_QUEUE_BYTES;
 	if (full || s->status.stopped) {
 		s->status.dropped += full && !s->status.stopped;
@@ -292,7 +289,6 @@ static void push(struct spool *s, enum op_kind kind, unsigned number, const char
 		s->pushed++;
 		g_cond_broadcast(&s->changed);
 	}
-	g_mutex_unlock(&s->lock);
 }
 
 unsigned spool_add_trace(struct spool *s, const char *name)
@@ -374,10 +370,8 @@ static bool wait_done(struct spool *s, bool end, int64_t timeout_us)
 
 bool spool_flush(struct spool *s, int64_t timeout_us)
 {
-	g_mutex_lock(&s->lock);
-	bool done = wait_done(s, false, timeout_us);
-	g_mutex_unlock(&s->lock);
-	return done;
+	G_GNUC_UNUSED g_autoptr(GMutexLocker) locked = g_mutex_locker_new(&s->lock);
+	return wait_done(s, false, timeout_us);
 }
 
 struct spool *spool_ref(struct spool *s)
@@ -418,7 +412,6 @@ const char *spool_path(const struct spool *s)
 
 void spool_get_status(struct spool *s, struct spool_status *ret)
 {
-	g_mutex_lock(&s->lock);
+	G_GNUC_UNUSED g_autoptr(GMutexLocker) locked = g_mutex_locker_new(&s->lock);
 	*ret = s->status;
-	g_mutex_unlock(&s->lock);
 }

@@ -90,14 +90,13 @@ static void report_end(struct attach *a, bool session_ended, bool all_ended)
 		attach_report_unknown(a, a->early_unknown);
 	attach_sum_outstanding(a, &packets, &bytes);
 
-	g_mutex_lock(&a->feed.owner->lock);
+	G_GNUC_UNUSED g_autoptr(GMutexLocker) locked = g_mutex_locker_new(&a->feed.owner->lock);
 	a->feed.all_ended = all_ended;
 	a->feed.not_stopped = !a->ends.flushed && a->ends.quiet_at && a->ends.last_begin > a->ends.quiet_at;
 	a->feed.given_up += vanished;
 	a->feed.has_outstanding = packets > 0;
 	a->history->outstanding_packets = packets;
 	a->history->outstanding_bytes = bytes;
-	g_mutex_unlock(&a->feed.owner->lock);
 }
 
 /* Ends all streams and traces, so that the merge does not wait for them. The supervisor may reconnect. */

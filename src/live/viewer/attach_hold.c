@@ -106,9 +106,8 @@ static void report_advance(struct attach *a)
 {
 	if (a->feed.advanced)		/* only this thread sets it */
 		return;
-	g_mutex_lock(&a->feed.owner->lock);
+	G_GNUC_UNUSED g_autoptr(GMutexLocker) locked = g_mutex_locker_new(&a->feed.owner->lock);
 	a->feed.advanced = true;
-	g_mutex_unlock(&a->feed.owner->lock);
 }
 
 void attach_release(struct attach *a, bool all)
@@ -145,10 +144,9 @@ void attach_note_streams(struct attach *a)
 
 void attach_set_member(struct attach *a, bool attached)
 {
-	g_mutex_lock(&a->sink->push);
+	G_GNUC_UNUSED g_autoptr(GMutexLocker) locked = g_mutex_locker_new(&a->sink->push);
 	if (attached)
 		g_ptr_array_add(a->sink->members, a);
 	else
 		g_ptr_array_remove_fast(a->sink->members, a);
-	g_mutex_unlock(&a->sink->push);
 }

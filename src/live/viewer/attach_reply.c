@@ -239,9 +239,8 @@ static void report_progress(struct attach *a)
 		if (s->state == STREAM_READY || s->state == STREAM_PACKET)
 			native_feed_touch(a->sink->feed, s->number);
 	unlock_push(a);
-	g_mutex_lock(&a->feed.owner->lock);
+	G_GNUC_UNUSED g_autoptr(GMutexLocker) locked = g_mutex_locker_new(&a->feed.owner->lock);
 	a->feed.progress_at = now;
-	g_mutex_unlock(&a->feed.owner->lock);
 }
 
 static bool is_possible(const struct viewer_index *x)
@@ -326,17 +325,15 @@ static bool found_error(struct attach *a, struct stream *s)
 
 static void report_withheld(struct attach *a)
 {
-	g_mutex_lock(&a->feed.owner->lock);
+	G_GNUC_UNUSED g_autoptr(GMutexLocker) locked = g_mutex_locker_new(&a->feed.owner->lock);
 	a->feed.given_up++;
 	a->feed.withheld = true;
-	g_mutex_unlock(&a->feed.owner->lock);
 }
 
 void attach_report_unknown(struct attach *a, unsigned n)
 {
-	g_mutex_lock(&a->feed.owner->lock);
+	G_GNUC_UNUSED g_autoptr(GMutexLocker) locked = g_mutex_locker_new(&a->feed.owner->lock);
 	a->feed.ends_unknown += n;
-	g_mutex_unlock(&a->feed.owner->lock);
 }
 
 static void note_end(struct attach_ends *ends, const struct stream *s)
@@ -443,10 +440,9 @@ static bool receive_index(struct attach *a, const struct request *r, GError **er
 static void note_refused(struct attach *a, const struct stream *s)
 {
 	attach_note_refused(a, s);
-	g_mutex_lock(&a->feed.owner->lock);
+	G_GNUC_UNUSED g_autoptr(GMutexLocker) locked = g_mutex_locker_new(&a->feed.owner->lock);
 	a->feed.owner->refused_packets++;
 	a->feed.owner->refused_bytes += s->size;
-	g_mutex_unlock(&a->feed.owner->lock);
 }
 
 /* All pieces were received or refused. */

@@ -24,14 +24,13 @@ static gpointer run(gpointer data)
 	char *why = NULL;
 	enum feed_end end = f->ops->run(f, &why), asked;
 
-	g_mutex_lock(&f->owner->lock);
+	G_GNUC_UNUSED g_autoptr(GMutexLocker) locked = g_mutex_locker_new(&f->owner->lock);
 	asked = (enum feed_end)g_atomic_int_get(&f->stop);
 	g_assert(!f->end && (asked || end));
 	f->why = why;
 	f->end = asked ? asked : end;
 	g_cond_broadcast(&f->owner->arrived);
 	g_cond_broadcast(&f->owner->changed);
-	g_mutex_unlock(&f->owner->lock);
 	return NULL;
 }
 
@@ -48,11 +47,10 @@ bool feed_stopped(struct feed *f)
 
 void feed_set_attached(struct feed *f)
 {
-	g_mutex_lock(&f->owner->lock);
+	G_GNUC_UNUSED g_autoptr(GMutexLocker) locked = g_mutex_locker_new(&f->owner->lock);
 	f->attached = true;
 	g_cond_broadcast(&f->owner->arrived);
 	g_cond_broadcast(&f->owner->changed);
-	g_mutex_unlock(&f->owner->lock);
 }
 
 void feed_stop(struct feed *f, enum feed_end as)

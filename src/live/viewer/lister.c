@@ -96,11 +96,10 @@ GPtrArray *live_lister_take(struct live_lister *l, GError **error)
 	ssize_t n = read(l->event_fd, &count, sizeof count);
 
 	(void)n;
-	g_mutex_lock(&l->lock);
+	G_GNUC_UNUSED g_autoptr(GMutexLocker) locked = g_mutex_locker_new(&l->lock);
 	GPtrArray *sessions = g_steal_pointer(&l->sessions);
 	if (l->error)
 		g_propagate_error(error, g_steal_pointer(&l->error));
-	g_mutex_unlock(&l->lock);
 	return sessions;
 }
 

@@ -52,7 +52,7 @@ static struct packet *take_free(struct packet_pool *p, size_t size)
 {
 	struct packet *found = NULL;
 
-	g_mutex_lock(&p->lock);
+	G_GNUC_UNUSED g_autoptr(GMutexLocker) locked = g_mutex_locker_new(&p->lock);
 	for (guint i = p->free->len; i-- > 0 && !found;) {
 		struct packet *x = g_ptr_array_index(p->free, i);
 		if (x->size < size || x->size / MOST_WASTE > size)
@@ -61,7 +61,6 @@ static struct packet *take_free(struct packet_pool *p, size_t size)
 		g_assert(p->free_bytes >= found->size);
 		p->free_bytes -= found->size;
 	}
-	g_mutex_unlock(&p->lock);
 	return found;
 }
 

@@ -15,12 +15,11 @@ static void note_passed(struct live *l, const struct blk_batch *batch)
 		else if (e->row < BLK_ROW_FIRST_PSEUDO || e->row == BLK_ROW_TALLY)
 			event = e->ts;
 	}
-	g_mutex_lock(&l->owner.lock);
+	G_GNUC_UNUSED g_autoptr(GMutexLocker) locked = g_mutex_locker_new(&l->owner.lock);
 	l->event_ns = MAX(l->event_ns, event);
 	l->passed_ns = MAX(l->passed_ns, passed);
 	if (l->event_ns == INT64_MIN)		/* no events since the attachment: quiet from its beginning */
 		l->event_ns = passed;
-	g_mutex_unlock(&l->owner.lock);
 }
 
 /* Has nothing that was received been readable for so long that reading fails? The session's other domain may appear
@@ -42,12 +41,10 @@ static bool is_unreadable(struct live *l, bool ended, GError **error)
 
 static bool has_failed(struct live *l, GError **error)
 {
-	g_mutex_lock(&l->owner.lock);
+	G_GNUC_UNUSED g_autoptr(GMutexLocker) locked = g_mutex_locker_new(&l->owner.lock);
 	if (l->fatal)
 		g_propagate_error(error, g_error_copy(l->fatal));
-	bool failed = l->fatal != NULL;
-	g_mutex_unlock(&l->owner.lock);
-	return failed;
+	return l->fatal != NULL;
 }
 
 static enum source_status live_next(struct source *s, struct blk_batch *ret, GError **error)
@@ -73,11 +70,10 @@ static void live_cancel(struct source *s)
 {
 	struct live *l = (struct live *)s;
 
-	g_mutex_lock(&l->owner.lock);
+	G_GNUC_UNUSED g_autoptr(GMutexLocker) locked = g_mutex_locker_new(&l->owner.lock);
 	g_atomic_int_set(&l->cancelled, 1);
 	g_cond_broadcast(&l->owner.arrived);
 	intake_wake(l);
-	g_mutex_unlock(&l->owner.lock);
 }
 
 static void live_free(struct source *s)
@@ -186,7 +182,7 @@ void live_get_status(struct source *s, struct live_status *ret)
 	struct live *l = (struct live *)s;
 	int64_t now = g_get_real_time() * 1000;
 
-	g_mutex_lock(&l->owner.lock);
+	G_GNUC_UNUSED g_autoptr(GMutexLocker) locked = g_mutex_locker_new(&l->owner.lock);
 	supervisor_update_status(l);
 	*ret = l->status;
 	ret->lag_ns = l->owner.newest == INT64_MIN ? -1 : MAX(now - l->owner.newest, 0);
@@ -196,5 +192,4 @@ void live_get_status(struct source *s, struct live_status *ret)
 		l->passed_ns - l->event_ns >= LIVE_QUIET_NS;
 	ret->quiet_ns = quiet ? l->event_ns : INT64_MIN;
 	intake_get_status(l, ret);
-	g_mutex_unlock(&l->owner.lock);
 }

@@ -591,14 +591,13 @@ static gpointer supervisor_thread(gpointer data)
 	struct live *l = k->live;
 	struct feed_owner *o = &l->owner;
 
-	g_mutex_lock(&o->lock);
+	G_GNUC_UNUSED g_autoptr(GMutexLocker) locked = g_mutex_locker_new(&o->lock);
 	while (!l->stop && !k->ended && !l->fatal) {
 		int64_t until = supervisor_step(k);
 		while (!l->stop && !k->ended && !l->fatal && !has_ended_feed(k) &&
 		       g_cond_wait_until(&o->changed, &o->lock, until))
 			;
 	}
-	g_mutex_unlock(&o->lock);
 	return NULL;
 }
 

@@ -62,11 +62,10 @@ const bt_component_class_source *bt2_class_take(const char *name, GError **error
 
 void bt2_class_give(const bt_component_class_source *cls)
 {
-	g_mutex_lock(&lock);
+	G_GNUC_UNUSED g_autoptr(GMutexLocker) locked = g_mutex_locker_new(&lock);
 	for (guint i = 0; cls && i < all->len; i++) {
 		struct lent *l = all->pdata[i];
 		if (l->cls == cls)
 			l->busy = false;
 	}
-	g_mutex_unlock(&lock);
 }

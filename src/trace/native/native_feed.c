@@ -155,18 +155,16 @@ static void push_locked(struct native_feed *f, struct feed_message message)
 
 static void push(struct native_feed *f, struct feed_message message)
 {
-	g_mutex_lock(&f->lock);
+	G_GNUC_UNUSED g_autoptr(GMutexLocker) locked = g_mutex_locker_new(&f->lock);
 	push_locked(f, message);
-	g_mutex_unlock(&f->lock);
 }
 
 unsigned native_feed_add_trace(struct native_feed *f, const char *name)
 {
-	g_mutex_lock(&f->lock);
+	G_GNUC_UNUSED g_autoptr(GMutexLocker) locked = g_mutex_locker_new(&f->lock);
 	unsigned number = f->n_traces++;
 	push_locked(f, (struct feed_message){ .kind = FEED_TRACE, .number = number,
 					   .name = g_strdup(name) });
-	g_mutex_unlock(&f->lock);
 	return number;
 }
 
@@ -295,10 +293,8 @@ uint64_t native_feed_bytes(const struct native_feed *f)
 
 int native_feed_awaited(struct native_feed *f)
 {
-	g_mutex_lock(&f->lock);
-	int number = f->status.waits_for;
-	g_mutex_unlock(&f->lock);
-	return number;
+	G_GNUC_UNUSED g_autoptr(GMutexLocker) locked = g_mutex_locker_new(&f->lock);
+	return f->status.waits_for;
 }
 
 uint64_t native_feed_queued(const struct native_feed *f)
@@ -308,43 +304,37 @@ uint64_t native_feed_queued(const struct native_feed *f)
 
 bool native_feed_wants(struct native_feed *f, unsigned stream)
 {
-	g_mutex_lock(&f->lock);
+	G_GNUC_UNUSED g_autoptr(GMutexLocker) locked = g_mutex_locker_new(&f->lock);
 	struct feed_stream *x = find_locked(f, stream);
-	bool wants = x && !(gsize)g_atomic_pointer_get(&x->queued);
-	g_mutex_unlock(&f->lock);
-	return wants;
+	return x && !(gsize)g_atomic_pointer_get(&x->queued);
 }
 
 void native_feed_wait(struct native_feed *f, int64_t timeout_us)
 {
 	int64_t deadline = g_get_monotonic_time() + timeout_us;
-	g_mutex_lock(&f->lock);
+	G_GNUC_UNUSED g_autoptr(GMutexLocker) locked = g_mutex_locker_new(&f->lock);
 	while (!f->inbox->len && !f->woken && g_cond_wait_until(&f->pushed, &f->lock, deadline))
 		;
 	f->woken = false;
-	g_mutex_unlock(&f->lock);
 }
 
 void native_feed_wake(struct native_feed *f)
 {
-	g_mutex_lock(&f->lock);
+	G_GNUC_UNUSED g_autoptr(GMutexLocker) locked = g_mutex_locker_new(&f->lock);
 	f->woken = true;
 	g_cond_broadcast(&f->pushed);
-	g_mutex_unlock(&f->lock);
 }
 
 void native_feed_get_status(struct native_feed *f, struct native_feed_status *ret)
 {
-	g_mutex_lock(&f->lock);
+	G_GNUC_UNUSED g_autoptr(GMutexLocker) locked = g_mutex_locker_new(&f->lock);
 	*ret = f->status;
-	g_mutex_unlock(&f->lock);
 }
 
 char *native_feed_stream_name(struct native_feed *f, unsigned stream)
 {
-	g_mutex_lock(&f->lock);
+	G_GNUC_UNUSED g_autoptr(GMutexLocker) locked = g_mutex_locker_new(&f->lock);
 	const struct feed_stream *x = find_locked(f, stream);
 	char *name = x ? g_strdup(x->name) : NULL;
-	g_mutex_unlock(&f->lock);
 	return name;
 }

@@ -274,9 +274,8 @@ static void update_status(struct native_feed *f)
 		}
 	}
 	feed_trouble_count(f, &st);
-	g_mutex_lock(&f->lock);
+	G_GNUC_UNUSED g_autoptr(GMutexLocker) locked = g_mutex_locker_new(&f->lock);
 	f->status = st;
-	g_mutex_unlock(&f->lock);
 }
 
 static bool merge(struct native_feed *f)

@@ -156,10 +156,9 @@ static void release_trace(struct native_feed *f, struct feed_trace *t)
 	meta_unref(t->meta);
 	t->meta = NULL;
 	t->usable = false;
-	g_mutex_lock(&f->lock);
+	G_GNUC_UNUSED g_autoptr(GMutexLocker) locked = g_mutex_locker_new(&f->lock);
 	if (feed_trouble_may_free(f, t))
 		g_ptr_array_remove_index(f->traces, trace_place(f, t->number));
-	g_mutex_unlock(&f->lock);
 }
 
 /* ---- clocks ---- */
@@ -627,9 +626,8 @@ static void take_trace(struct native_feed *f, struct feed_message *message)
 	t->meta = meta_new(f);
 	t->name = g_steal_pointer(&message->name);
 	t->added_us = message->at_us;
-	g_mutex_lock(&f->lock);
+	G_GNUC_UNUSED g_autoptr(GMutexLocker) locked = g_mutex_locker_new(&f->lock);
 	g_ptr_array_add(f->traces, t);
-	g_mutex_unlock(&f->lock);
 }
 
 static void take_trace_message(struct native_feed *f, struct feed_trace *t, struct feed_message *message)
@@ -649,10 +647,8 @@ static void take_trace_message(struct native_feed *f, struct feed_trace *t, stru
 /* NULL: unknown number, or the trace was freed. */
 static struct feed_stream *find_stream(struct native_feed *f, unsigned number)
 {
-	g_mutex_lock(&f->lock);
-	struct feed_stream *x = g_hash_table_lookup(f->all, GUINT_TO_POINTER(number));
-	g_mutex_unlock(&f->lock);
-	return x;
+	G_GNUC_UNUSED g_autoptr(GMutexLocker) locked = g_mutex_locker_new(&f->lock);
+	return g_hash_table_lookup(f->all, GUINT_TO_POINTER(number));
 }
 
 static void give_slot(struct native_feed *f, struct feed_stream *x)

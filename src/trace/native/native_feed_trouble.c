@@ -8,10 +8,9 @@
 
 static void set_trouble(struct native_feed *f, struct feed_trace *t, char *text)
 {
-	g_mutex_lock(&f->lock);
+	G_GNUC_UNUSED g_autoptr(GMutexLocker) locked = g_mutex_locker_new(&f->lock);
 	g_free(t->trouble);
 	t->trouble = text;
-	g_mutex_unlock(&f->lock);
 }
 
 void feed_trouble_metadata(struct native_feed *f, struct feed_trace *t, const GError *error)
@@ -26,9 +25,8 @@ static void set_partly(struct native_feed *f, const struct feed_stream *x, const
 
 	if (t->partly)
 		return;
-	g_mutex_lock(&f->lock);
+	G_GNUC_UNUSED g_autoptr(GMutexLocker) locked = g_mutex_locker_new(&f->lock);
 	t->partly = g_strdup_printf("stream '%s': %s", x->name, why);
-	g_mutex_unlock(&f->lock);
 }
 
 void feed_trouble_packet(struct native_feed *f, const struct feed_stream *x, const char *why)

@@ -20,11 +20,10 @@ void native_plan_unref(struct native_plan *p)
 
 struct native_plan *native_plan_take(const struct native *n)
 {
-	g_mutex_lock((GMutex *)&n->lock);
+	G_GNUC_UNUSED g_autoptr(GMutexLocker) locked = g_mutex_locker_new((GMutex *)&n->lock);
 	struct native_plan *p = n->plan;
 	g_assert(p);			/* native_open() makes one */
 	g_atomic_ref_count_inc(&p->refs);
-	g_mutex_unlock((GMutex *)&n->lock);
 	return p;
 }
 
