@@ -97,11 +97,11 @@ $(BUILD)/tests/%: $(BUILD)/obj/unit/%.o $(BUILD)/libtest.a $(BUILD)/libblktop.a 
 wraps = $(patsubst %,-Wl$(comma)--wrap=%,$(1))
 comma := ,
 $(BUILD)/tests/test-limits-live: private LDFLAGS += $(call wraps,net_connect net_read net_read_some net_write \
-	net_sleep feed_start g_get_monotonic_time g_thread_new g_thread_join)
+	net_sleep link_start g_get_monotonic_time g_thread_new g_thread_join)
 $(BUILD)/tests/test-carbon: private LDFLAGS += $(call wraps,g_get_monotonic_time g_cond_wait_until net_sleep)
 $(BUILD)/tests/test-limits-send: private LDFLAGS += $(call wraps,g_get_monotonic_time g_cond_wait_until)
 $(BUILD)/tests/test-process-ends: private LDFLAGS += $(call wraps,net_connect net_read net_read_some net_write \
-	net_sleep feed_start g_get_monotonic_time)
+	net_sleep link_start g_get_monotonic_time)
 $(BUILD)/tests/test-limits-here: private LDFLAGS += $(call wraps,control_track control_snapshot proc_each \
 	proc_read_stat kill waitpid g_usleep g_get_monotonic_time pwrite)
 

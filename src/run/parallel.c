@@ -28,7 +28,7 @@
 
 #define SPANS_SHARE 32	/* annotations take four times their bytes in the trace */
 
-struct piece {
+struct range_read {
 	int64_t from, to;
 	uint64_t bytes;
 	bool done;			/* .slice and .error are set */
@@ -49,7 +49,7 @@ struct parallel {
 
 	GMutex lock;			/* what follows */
 	GCond changed;
-	struct piece *piece;
+	struct range_read *piece;
 	unsigned begun, taken;
 	uint64_t n_events;
 };
@@ -140,9 +140,9 @@ static void cut(struct parallel *p)
 		n_cuts = join_slices(&p->plan, from, cuts,
 				     t->ops->cuts(t->native, from, to, p->plan.slices, cuts));
 	p->n = (unsigned)n_cuts + 1;
-	p->piece = g_new0(struct piece, p->n);
+	p->piece = g_new0(struct range_read, p->n);
 	for (unsigned i = 0; i < p->n; i++) {
-		struct piece *x = &p->piece[i];
+		struct range_read *x = &p->piece[i];
 		x->from = i ? cuts[i - 1] : INT64_MIN;
 		x->to = i + 1 < p->n ? cuts[i] : INT64_MAX;
 		g_assert(x->from < x->to);
@@ -167,7 +167,7 @@ static int begin_piece(struct parallel *p)
 	return i;
 }
 
-static void report_progress(struct parallel *p, struct piece *x, const struct slice *s,
+static void report_progress(struct parallel *p, struct range_read *x, const struct slice *s,
 			  double progress, uint64_t new_events)
 {
 	G_GNUC_UNUSED g_autoptr(GMutexLocker) locked = g_mutex_locker_new(&p->lock);
@@ -179,7 +179,7 @@ static void report_progress(struct parallel *p, struct piece *x, const struct sl
 
 #define REPORT_EVERY 64		/* batches */
 
-static enum source_status read_piece(struct parallel *p, struct piece *x, struct slice *s,
+static enum source_status read_piece(struct parallel *p, struct range_read *x, struct slice *s,
 				     struct source *source, GError **error)
 {
 	enum source_status st = SOURCE_CANCELLED;
@@ -200,7 +200,7 @@ static enum source_status read_piece(struct parallel *p, struct piece *x, struct
 	return st;
 }
 
-static void finish_piece(struct parallel *p, struct piece *x, struct slice *s, enum source_status st, GError *error)
+static void finish_piece(struct parallel *p, struct range_read *x, struct slice *s, enum source_status st, GError *error)
 {
 	G_GNUC_UNUSED g_autoptr(GMutexLocker) locked = g_mutex_locker_new(&p->lock);
 	x->slice = s;
@@ -214,7 +214,7 @@ static void finish_piece(struct parallel *p, struct piece *x, struct slice *s, e
 
 static void do_piece(struct parallel *p, unsigned i)
 {
-	struct piece *x = &p->piece[i];
+	struct range_read *x = &p->piece[i];
 	g_assert(!x->done && !x->slice);
 	GError *error = NULL;
 	struct source *source = p->pieces->ops->range(p->pieces->native, x->from, x->to,
@@ -286,7 +286,7 @@ void parallel_free(struct parallel *p)
 /* Lock held. */
 static enum parallel_status take(struct parallel *p, struct slice **ret, GError **error)
 {
-	struct piece *x = &p->piece[p->taken];
+	struct range_read *x = &p->piece[p->taken];
 
 	g_assert(p->taken < p->begun && x->done && x->slice);
 	*ret = g_steal_pointer(&x->slice);

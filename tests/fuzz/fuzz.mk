@@ -20,7 +20,7 @@ FUZZ_LIB := $(patsubst src/%.c,$(FUZZ)/obj/%.o,$(filter-out src/ui/%,$(LIB_SRC))
 FUZZ_TEST_LIB := $(patsubst tests/lib/%.c,$(FUZZ)/obj/tests/%.o,$(wildcard tests/lib/*.c))
 FUZZ_CORPUS := $(FUZZ)/corpus
 # Functions that a target has instead of the program's.
-FUZZ_WRAP_viewer := net_connect net_read net_read_some net_write net_sleep feed_start g_get_monotonic_time
+FUZZ_WRAP_viewer := net_connect net_read net_read_some net_write net_sleep link_start g_get_monotonic_time
 FUZZ_WRAP_live := $(FUZZ_WRAP_viewer)
 fuzz_wraps = $(FUZZ_WRAP_$(patsubst fuzz-%,%,$(1)):%=-Wl,--wrap=%)
 

@@ -46,9 +46,9 @@ static void take_records(void)
 	fuzz_take(relay.source, relay.with->taken, 100);
 }
 
-void __wrap_feed_start(struct feed *f, const char *name);
+void __wrap_link_start(struct link *f, const char *name);
 
-void __wrap_feed_start(struct feed *f, const char *name)
+void __wrap_link_start(struct link *f, const char *name)
 {
 }
 
@@ -65,16 +65,16 @@ static void list(const struct live_url *url)
 	}
 }
 
-static void attach(struct feed_owner *owner, const struct live_url *url, struct attach_options *o)
+static void attach(struct link_owner *owner, const struct live_url *url, struct attach_options *o)
 {
 	const struct viewer_session session = { .id = 1, .timer_us = 100000, .format = relay.with->format,
 						.host = "web1", .name = "spans" };
-	struct feed *f = attach_new(owner, url, &session, o);
-	enum feed_end end = attach_run(f, &f->why);
-	g_assert_cmpint(end, >, FEED_RUNS);
-	g_assert_cmpint(end, <, FEED_N_ENDS);
+	struct link *f = attach_new(owner, url, &session, o);
+	enum link_end end = attach_run(f, &f->why);
+	g_assert_cmpint(end, >, LINK_RUNS);
+	g_assert_cmpint(end, <, LINK_N_ENDS);
 	g_assert_true(!f->why || g_utf8_validate(f->why, -1, NULL));
-	feed_free(f);
+	link_free(f);
 }
 
 /* Its clock begins with that of conditions, which wait for threads. */
@@ -97,7 +97,7 @@ static struct spool *new_spool(const char *dir)
 void fuzz_relay_run(const struct fuzz_relay *with, const struct blk_subscription *rows, size_t n_rows)
 {
 	struct live_url url = { .host = (char *)"relay", .port = 5344 };
-	struct feed_owner owner = { .rows = rows, .n_rows = n_rows, .timeout_ms = 1000 };
+	struct link_owner owner = { .rows = rows, .n_rows = n_rows, .timeout_ms = 1000 };
 	struct attach_sink sink = { .late_us = -1, .packets = packets_new(), .queue = ATTACH_QUEUE,
 				    .spool = new_spool(with->spool) };
 	struct attach_options o = { .sink = &sink, .seek = VIEWER_FROM_BEGINNING,

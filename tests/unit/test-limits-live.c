@@ -83,11 +83,11 @@ static void sim_begin(void (*answer)(enum viewer_command command), uint64_t n)
 
 /* ---- instead of threads ---- */
 
-void __wrap_feed_start(struct feed *f, const char *name);
+void __wrap_link_start(struct link *f, const char *name);
 GThread *__wrap_g_thread_new(const char *name, GThreadFunc func, gpointer data);
 gpointer __wrap_g_thread_join(GThread *thread);
 
-void __wrap_feed_start(struct feed *f, const char *name)
+void __wrap_link_start(struct link *f, const char *name)
 {
 	f->started = fake_net.now;
 }
@@ -174,10 +174,10 @@ static bool relay_timeout_seconds(uint64_t n)
 /* ---- attachments ---- */
 
 struct attached {
-	struct feed_owner owner;
+	struct link_owner owner;
 	struct attach_sink sink;
 	struct attach_options options;
-	struct feed *f;
+	struct link *f;
 };
 
 static void attached_begin(struct attached *x)
@@ -198,7 +198,7 @@ static void attached_begin(struct attached *x)
 
 static void attached_end(struct attached *x)
 {
-	feed_free(x->f);
+	link_free(x->f);
 	native_feed_free(x->sink.feed);
 	g_ptr_array_unref(x->sink.members);
 	packets_unref(x->sink.packets);
@@ -207,13 +207,13 @@ static void attached_end(struct attached *x)
 	g_mutex_clear(&x->owner.lock);
 }
 
-static enum feed_end run(const char *words)
+static enum link_end run(const char *words)
 {
 	struct attached x;
 
 	attached_begin(&x);
-	enum feed_end end = attach_run(x.f, &x.f->why);
-	if (end == FEED_BROKEN && !strstr(x.f->why, words))
+	enum link_end end = attach_run(x.f, &x.f->why);
+	if (end == LINK_BROKEN && !strstr(x.f->why, words))
 		g_error("'%s' is not about '%s'", x.f->why, words);
 	attached_end(&x);
 	fake_net_end();
@@ -238,7 +238,7 @@ static void answer_streams(enum viewer_command command)
 static bool relay_streams(uint64_t n)
 {
 	sim_begin(answer_streams, n);
-	return run("too many streams") != FEED_BROKEN;
+	return run("too many streams") != LINK_BROKEN;
 }
 
 static void answer_errors(enum viewer_command command)
@@ -260,7 +260,7 @@ static void answer_errors(enum viewer_command command)
 static bool stream_errors(uint64_t n)
 {
 	sim_begin(answer_errors, n);
-	g_assert_cmpint(run(""), ==, FEED_SESSION_ENDED);
+	g_assert_cmpint(run(""), ==, LINK_SESSION_ENDED);
 	g_assert_cmpuint(sim.count, <=, n + 1);
 	return sim.count == n + 1;
 }
@@ -302,7 +302,7 @@ static void answer_nothing(enum viewer_command command)
 static void test_pauses(void)
 {
 	sim_begin(answer_nothing, 0);
-	g_assert_cmpint(run(""), ==, FEED_SESSION_ENDED);
+	g_assert_cmpint(run(""), ==, LINK_SESSION_ENDED);
 	g_assert_cmpuint(asked.index, >, 100);
 	g_assert_cmpuint(asked.metadata, >, 100);
 	g_assert_cmpuint(asked.streams, >, 100);
@@ -379,17 +379,17 @@ static void live_begin(void)
 	g_assert_nonnull(sim.thread);
 }
 
-static void end_feeds(enum feed_end as)
+static void end_links(enum link_end as)
 {
-	for (guint i = 0; i < sim.live->feeds->len; i++) {
-		struct feed *f = sim.live->feeds->pdata[i];
+	for (guint i = 0; i < sim.live->links->len; i++) {
+		struct link *f = sim.live->links->pdata[i];
 		f->end = f->end ? f->end : as;
 	}
 }
 
 static void live_end(void)
 {
-	end_feeds(FEED_LOST);
+	end_links(LINK_LOST);
 	source_free(&sim.live->source);
 	fake_net_end();
 }
@@ -398,8 +398,8 @@ static void live_end(void)
 static void answer_broken(enum viewer_command command)
 {
 	fake_net.now += 9 * G_USEC_PER_SEC;
-	if (sim.live->feeds->len && sim.count < sim.n) {
-		end_feeds(FEED_BROKEN);
+	if (sim.live->links->len && sim.count < sim.n) {
+		end_links(LINK_BROKEN);
 		sim.count++;
 	} else if (sim.count == sim.n) {
 		sim.live->stop = true;
@@ -421,11 +421,11 @@ static bool broken_answers(uint64_t n)
 /* The same, but each connection was lost with a packet under way. */
 static void answer_stuck(enum viewer_command command)
 {
-	for (guint i = 0; i < sim.live->feeds->len; i++)
-		((struct feed *)sim.live->feeds->pdata[i])->has_outstanding = true;
+	for (guint i = 0; i < sim.live->links->len; i++)
+		((struct link *)sim.live->links->pdata[i])->has_outstanding = true;
 	fake_net.now += 9 * G_USEC_PER_SEC;
-	if (sim.live->feeds->len && sim.count < sim.n) {
-		end_feeds(FEED_LOST);
+	if (sim.live->links->len && sim.count < sim.n) {
+		end_links(LINK_LOST);
 		sim.count++;
 	} else if (sim.count == sim.n) {
 		sim.live->stop = true;
@@ -460,7 +460,7 @@ static bool attached_sessions(uint64_t n)
 	sim_begin(answer_equal, n);
 	live_begin();
 	sim.thread(sim.thread_data);
-	guint attached = sim.live->feeds->len;
+	guint attached = sim.live->links->len;
 	live_get_status(&sim.live->source, &st);
 	g_assert_cmpuint(attached, ==, MIN(n, LIMIT_ATTACHED_SESSIONS));
 	g_assert_true(st.missing.gave_up == (attached < n));
@@ -475,7 +475,7 @@ static void answer_lost(enum viewer_command command)
 	unsigned look = sim.count++;
 
 	if (look == 1)
-		end_feeds(FEED_LOST);
+		end_links(LINK_LOST);
 	if (look == 2)
 		fake_net.now += (int64_t)sim.n * G_USEC_PER_SEC;
 	if (look == 3)
@@ -515,7 +515,7 @@ static bool unreadable_seconds(uint64_t n)
 
 static bool live_timer_seconds(uint64_t n)
 {
-	return feed_timer_patience((uint32_t)n * G_USEC_PER_SEC) == (2 * (int64_t)n + 1) * G_USEC_PER_SEC;
+	return link_timer_patience((uint32_t)n * G_USEC_PER_SEC) == (2 * (int64_t)n + 1) * G_USEC_PER_SEC;
 }
 
 /* ---- URLs ---- */

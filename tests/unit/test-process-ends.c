@@ -25,9 +25,9 @@ static struct {
 	int64_t ended_at;
 } sim;
 
-void __wrap_feed_start(struct feed *f, const char *name);
+void __wrap_link_start(struct link *f, const char *name);
 
-void __wrap_feed_start(struct feed *f, const char *name)
+void __wrap_link_start(struct link *f, const char *name)
 {
 	f->started = fake_net.now;
 }
@@ -100,7 +100,7 @@ static bool say(uint32_t command, const uint8_t *payload, uint64_t size, int64_t
 }
 
 struct outcome {
-	enum feed_end end;
+	enum link_end end;
 	unsigned ends_unknown, given_up;
 	bool withheld;
 };
@@ -110,7 +110,7 @@ static struct outcome connect_once(const struct answer *answers, struct attach_h
 {
 	const struct live_url url = { .host = (char *)"relay", .port = 5344 };
 	const struct viewer_session session = { .id = 1, .timer_us = 100 * MS, .host = "web1", .name = "spans" };
-	struct feed_owner owner = { .timeout_ms = 1000 };
+	struct link_owner owner = { .timeout_ms = 1000 };
 	struct attach_sink sink = { .late_us = -1, .queue = ATTACH_QUEUE, .packets = packets_new(),
 				    .feed = native_feed_new(NULL, 0), .members = g_ptr_array_new() };
 	struct attach_options options = { .sink = &sink, .seek = VIEWER_FROM_BEGINNING, .history = history };
@@ -121,10 +121,10 @@ static struct outcome connect_once(const struct answer *answers, struct attach_h
 	fake_net_begin(G_USEC_PER_SEC, say);
 	g_mutex_init(&owner.lock);
 	g_mutex_init(&sink.push);
-	struct feed *f = attach_new(&owner, &url, &session, &options);
-	enum feed_end end = attach_run(f, &f->why);
+	struct link *f = attach_new(&owner, &url, &session, &options);
+	enum link_end end = attach_run(f, &f->why);
 	struct outcome o = { end, f->ends_unknown, f->given_up, f->withheld };
-	feed_free(f);
+	link_free(f);
 	native_feed_free(sink.feed);
 	g_ptr_array_unref(sink.members);
 	packets_unref(sink.packets);
@@ -139,7 +139,7 @@ static unsigned ends_unknown(const struct answer *answers)
 	struct attach_history *history = attach_history_new();
 	struct outcome o = connect_once(answers, history);
 
-	g_assert_cmpint(o.end, ==, sim.breaks ? FEED_LOST : FEED_SESSION_ENDED);
+	g_assert_cmpint(o.end, ==, sim.breaks ? LINK_LOST : LINK_SESSION_ENDED);
 	attach_history_free(history);
 	return o.ends_unknown;
 }
@@ -207,9 +207,9 @@ static void test_closed_again(void)
 	for (int64_t goes_on = 0; goes_on <= 3000 * MS; goes_on += 3000 * MS) {
 		struct attach_history *history = attach_history_new();
 		begin(13, goes_on, false);
-		g_assert_cmpint(connect_once(first, history).end, ==, FEED_LOST);
+		g_assert_cmpint(connect_once(first, history).end, ==, LINK_LOST);
 		struct outcome o = connect_once(again, history);
-		g_assert_cmpint(o.end, ==, FEED_SESSION_ENDED);
+		g_assert_cmpint(o.end, ==, LINK_SESSION_ENDED);
 		g_assert_cmpuint(o.given_up, ==, 1);
 		g_assert_true(o.withheld);
 		attach_history_free(history);

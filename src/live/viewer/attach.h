@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * An attachment: a feed (feed.h) that attaches to one relay session by the viewer protocol, on its own connection. It
+ * An attachment: a link (link.h) that attaches to one relay session by the viewer protocol, on its own connection. It
  * pushes received data to a struct native_feed, which all attachments of a live source share.
  *
  * Requests for many streams are in progress at once. For one stream the next index is requested together with the
@@ -17,7 +17,7 @@
 #ifndef BLK_LIVE_VIEWER_ATTACH_H
 #define BLK_LIVE_VIEWER_ATTACH_H
 
-#include "live/viewer/feed.h"
+#include "live/viewer/link.h"
 #include "live/viewer/packets.h"
 #include "live/spool/spool.h"
 #include "trace/native/native_feed.h"
@@ -38,7 +38,7 @@ struct attach_sink {
 
 /*
  * What was received of a relay session over all its connections, so that after a reconnect no packet is delivered
- * twice or skipped. While a feed runs, its thread uses the history; .open and .outstanding_* are under the owner's
+ * twice or skipped. While a link runs, its thread uses the history; .open and .outstanding_* are under the owner's
  * lock.
  */
 struct attach_history {
@@ -73,11 +73,11 @@ struct attach_options {
 	struct attach_history *history;	/* borrowed, updated; packets that it contains are skipped */
 };
 
-struct feed *attach_new(struct feed_owner *owner, const struct live_url *url,
+struct link *attach_new(struct link_owner *owner, const struct live_url *url,
 			const struct viewer_session *session, const struct attach_options *o);
 
-/* The .run of its struct feed_ops. */
-enum feed_end attach_run(struct feed *f, char **why);
+/* The .run of its struct link_ops. */
+enum link_end attach_run(struct link *f, char **why);
 
 /*
  * How much waits: above .queue nothing is requested of a stream that has something queued, and no session is attached;

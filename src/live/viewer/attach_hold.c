@@ -104,10 +104,10 @@ void attach_discard_unproven(struct attach *a, bool all)
 /* Reports to the supervisor, once, that a packet was handed on. */
 static void report_advance(struct attach *a)
 {
-	if (a->feed.advanced)		/* only this thread sets it */
+	if (a->link.advanced)		/* only this thread sets it */
 		return;
-	G_GNUC_UNUSED g_autoptr(GMutexLocker) locked = g_mutex_locker_new(&a->feed.owner->lock);
-	a->feed.advanced = true;
+	G_GNUC_UNUSED g_autoptr(GMutexLocker) locked = g_mutex_locker_new(&a->link.owner->lock);
+	a->link.advanced = true;
 }
 
 void attach_release(struct attach *a, bool all)
@@ -118,7 +118,7 @@ void attach_release(struct attach *a, bool all)
 	g_mutex_lock(&a->sink->push);
 	a->has_peers = false;
 	PTR_EACH(const struct attach, m, a->sink->members) {
-		if (strcmp(m->feed.session.host, a->feed.session.host))
+		if (strcmp(m->link.session.host, a->link.session.host))
 			continue;
 		a->has_peers |= m != a;
 		from = MIN(from, m->streams_known_at);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The inside of an attachment (attach.h), for attach*.c only. Everything belongs to the feed's thread, except
+ * The inside of an attachment (attach.h), for attach*.c only. Everything belongs to the link's thread, except
  * the sink's members and .streams_known_at, which are under the sink's push lock.
  *
  *     attach.c			the thread: attaching, exchanging messages, leaving
@@ -133,7 +133,7 @@ struct attach_ends {
 };
 
 struct attach {
-	struct feed feed;		/* first member: a feed is cast to its attachment */
+	struct link link;		/* first member: a link is cast to its attachment */
 	struct attach_sink *sink;
 	enum viewer_seek seek;
 	struct attach_history *history;
@@ -168,14 +168,14 @@ struct attach {
 	bool session_hup;		/* the relay reported the session's end */
 	bool has_peers;			/* other sessions of the host are attached */
 	int64_t max_pause, late_us;	/* us: as ATTACH_MOST_PAUSE_US; how long the merge waits for a stream */
-	enum feed_end end;
+	enum link_end end;
 	char *why;			/* may be NULL */
 };
 
 /* us: how long a process is watched after its beginning or its last packet. */
 static inline int64_t attach_watch_us(const struct attach *a)
 {
-	return MAX(ATTACH_WATCH_TIMERS * (int64_t)a->feed.session.timer_us, 2 * G_USEC_PER_SEC);
+	return MAX(ATTACH_WATCH_TIMERS * (int64_t)a->link.session.timer_us, 2 * G_USEC_PER_SEC);
 }
 
 static inline bool attach_has_window(const struct attach *a)
@@ -200,7 +200,7 @@ void attach_begin_packet(struct attach *a, struct stream *s);
 /* Reads and handles the next reply. False: *error is set; or .end and .why are set; or only .why, which requests a
  * new connection. */
 bool attach_receive(struct attach *a, GError **error);
-void attach_report_unknown(struct attach *a, unsigned n);	/* streams, as feed.ends_unknown */
+void attach_report_unknown(struct attach *a, unsigned n);	/* streams, as link.ends_unknown */
 void attach_report_stall(struct attach *a);	/* .stalled, as one of these, if buffers are per process */
 bool attach_add_streams(struct attach *a, GPtrArray *streams);	/* struct viewer_stream * */
 bool attach_add_announced(struct attach *a);	/* the same for .announced, if there is room now */

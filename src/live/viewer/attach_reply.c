@@ -26,22 +26,22 @@ static void unlock_push(struct attach *a)
 	g_mutex_unlock(&a->sink->push);
 }
 
-/* The reply is invalid: ends the feed. Returns false. */
+/* The reply is invalid: ends the link. Returns false. */
 static bool attach_broken(struct attach *a, const char *what)
 {
-	a->end = FEED_BROKEN;
+	a->end = LINK_BROKEN;
 	a->why = g_strdup_printf("relay %s sent an invalid answer: %s", a->v->relay, what);
 	return false;
 }
 
 /* -- streams ----------------------------------------------------------------- */
 
-/* Named "HOST/ust/uid/0/64-bit" in the feed, "HOST-ust/uid/0/64-bit" in the spool, which makes it a safe name. */
+/* Named "HOST/ust/uid/0/64-bit" in the link, "HOST-ust/uid/0/64-bit" in the spool, which makes it a safe name. */
 static unsigned add_trace(struct attach *a, const struct viewer_stream *of)
 {
 	g_autofree char *dir = g_path_get_dirname(of->name);
-	g_autofree char *shown = g_strdup_printf("%s/%s", a->feed.session.host, dir);
-	g_autofree char *file = g_strdup_printf("%s-%s", a->feed.session.host, dir);
+	g_autofree char *shown = g_strdup_printf("%s/%s", a->link.session.host, dir);
+	g_autofree char *file = g_strdup_printf("%s-%s", a->link.session.host, dir);
 
 	if (a->sink->spool)
 		spool_add_trace(a->sink->spool, file);
@@ -123,9 +123,9 @@ bool attach_add_streams(struct attach *a, GPtrArray *streams)
 	}
 	unlock_push(a);
 	a->scan_due = 0;
-	g_mutex_lock(&a->feed.owner->lock);
-	a->feed.streams = a->alive;
-	g_mutex_unlock(&a->feed.owner->lock);
+	g_mutex_lock(&a->link.owner->lock);
+	a->link.streams = a->alive;
+	g_mutex_unlock(&a->link.owner->lock);
 	return ok || attach_broken(a, "too many streams");
 }
 
@@ -239,8 +239,8 @@ static void report_progress(struct attach *a)
 		if (s->state == STREAM_READY || s->state == STREAM_PACKET)
 			native_feed_touch(a->sink->feed, s->number);
 	unlock_push(a);
-	G_GNUC_UNUSED g_autoptr(GMutexLocker) locked = g_mutex_locker_new(&a->feed.owner->lock);
-	a->feed.progress_at = now;
+	G_GNUC_UNUSED g_autoptr(GMutexLocker) locked = g_mutex_locker_new(&a->link.owner->lock);
+	a->link.progress_at = now;
 }
 
 static bool is_possible(const struct viewer_index *x)
@@ -312,9 +312,9 @@ static bool found_beacon(struct attach *a, struct stream *s, const struct viewer
 static bool found_error(struct attach *a, struct stream *s)
 {
 	if (++s->errors > LIMIT_STREAM_ERRORS) {
-		g_mutex_lock(&a->feed.owner->lock);
-		a->feed.given_up++;
-		g_mutex_unlock(&a->feed.owner->lock);
+		g_mutex_lock(&a->link.owner->lock);
+		a->link.given_up++;
+		g_mutex_unlock(&a->link.owner->lock);
 		attach_end_stream(a, s, true);
 		return true;
 	}
@@ -325,15 +325,15 @@ static bool found_error(struct attach *a, struct stream *s)
 
 static void report_withheld(struct attach *a)
 {
-	G_GNUC_UNUSED g_autoptr(GMutexLocker) locked = g_mutex_locker_new(&a->feed.owner->lock);
-	a->feed.given_up++;
-	a->feed.withheld = true;
+	G_GNUC_UNUSED g_autoptr(GMutexLocker) locked = g_mutex_locker_new(&a->link.owner->lock);
+	a->link.given_up++;
+	a->link.withheld = true;
 }
 
 void attach_report_unknown(struct attach *a, unsigned n)
 {
-	G_GNUC_UNUSED g_autoptr(GMutexLocker) locked = g_mutex_locker_new(&a->feed.owner->lock);
-	a->feed.ends_unknown += n;
+	G_GNUC_UNUSED g_autoptr(GMutexLocker) locked = g_mutex_locker_new(&a->link.owner->lock);
+	a->link.ends_unknown += n;
 }
 
 static void note_end(struct attach_ends *ends, const struct stream *s)
@@ -387,10 +387,10 @@ static bool found_end(struct attach *a, struct stream *s)
 	return true;
 }
 
-/* Updates the feed from the answers up to this one, whose request was sent at .streams_asked_at. */
+/* Updates the link from the answers up to this one, whose request was sent at .streams_asked_at. */
 static void report_state(struct attach *a)
 {
-	struct feed *f = &a->feed;
+	struct link *f = &a->link;
 	bool goes_on = !a->session_hup && a->streams_asked_at - a->early_at > ATTACH_HUP_US;
 
 	g_mutex_lock(&f->owner->lock);
@@ -440,9 +440,9 @@ static bool receive_index(struct attach *a, const struct request *r, GError **er
 static void note_refused(struct attach *a, const struct stream *s)
 {
 	attach_note_refused(a, s);
-	G_GNUC_UNUSED g_autoptr(GMutexLocker) locked = g_mutex_locker_new(&a->feed.owner->lock);
-	a->feed.owner->refused_packets++;
-	a->feed.owner->refused_bytes += s->size;
+	G_GNUC_UNUSED g_autoptr(GMutexLocker) locked = g_mutex_locker_new(&a->link.owner->lock);
+	a->link.owner->refused_packets++;
+	a->link.owner->refused_bytes += s->size;
 }
 
 /* All pieces were received or refused. */
@@ -507,7 +507,7 @@ static bool is_beginning(const GByteArray *text)
 /* Does the format of the metadata agree with the session list? */
 static bool is_as_listed(const struct attach *a, const GByteArray *text)
 {
-	enum viewer_format format = a->feed.session.format;
+	enum viewer_format format = a->link.session.format;
 	bool ctf2 = text->data[0] == CTF2_SEPARATOR;
 
 	return format == VIEWER_FORMAT_UNKNOWN || (format == VIEWER_FORMAT_CTF2) == ctf2;

@@ -185,7 +185,7 @@ static void ask_streams(struct attach *a, int64_t now)
 	}
 	if (a->streams_asked || !attach_has_window(a) || (a->streams_due > now && !holds))
 		return;
-	viewer_ask_streams(a->v, a->feed.session.id);
+	viewer_ask_streams(a->v, a->link.session.id);
 	note(a, ASKED_STREAMS, NULL, 0);
 	a->streams_asked = true;
 	a->streams_asked_at = now;

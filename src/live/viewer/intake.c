@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The intake of a live source: attachments push packets to a native_feed, and this module delivers the feed's
+ * The intake of a live source: attachments push packets to a native_feed, and this module delivers the link's
  * records. The native_feed's source and the live source share their tables of strings and layouts.
  */
 #include "live/viewer/source_live.h"
@@ -9,7 +9,7 @@
 #include "base/text.h"
 
 #define NEXT_US 50000
-#define ATTACHING_US (2 * G_USEC_PER_SEC)	/* maximum time that the others wait for a feed to attach */
+#define ATTACHING_US (2 * G_USEC_PER_SEC)	/* maximum time that the others wait for a link to attach */
 
 void intake_init(struct live *l)
 {
@@ -27,13 +27,13 @@ void intake_init(struct live *l)
 	l->source.tables = native_feed_source(l->sink.feed)->tables;
 }
 
-/* Is a feed attaching? Records of one session must not be delivered before the streams of the others are known.
+/* Is a link attaching? Records of one session must not be delivered before the streams of the others are known.
  * Lock held. */
 static bool is_attaching(const struct live *l)
 {
 	int64_t now = g_get_monotonic_time();
 
-	PTR_EACH(const struct feed, f, l->feeds)
+	PTR_EACH(const struct link, f, l->links)
 		if (!f->end && !f->attached && now - f->started < ATTACHING_US)
 			return true;
 	return false;
@@ -58,7 +58,7 @@ enum source_status intake_next(struct live *l, struct blk_batch *ret, GError **e
 	while ((attaching = is_attaching(l)) && !g_atomic_int_get(&l->cancelled) &&
 	       g_cond_wait_until(&l->owner.arrived, &l->owner.lock, deadline))
 		;
-	over = l->ended && !l->feeds->len;
+	over = l->ended && !l->links->len;
 	note_newest(l);
 	g_mutex_unlock(&l->owner.lock);
 	if (over) {
@@ -82,7 +82,7 @@ char *intake_why_unreadable(struct live *l)
 	return st.unreadable && !st.readable ? native_feed_troubles(l->sink.feed) : NULL;
 }
 
-struct feed *intake_attach(struct live *l, struct supervisor *k, const struct viewer_session *s)
+struct link *intake_attach(struct live *l, struct supervisor *k, const struct viewer_session *s)
 {
 	bool all = supervisor_reads_all(k, s->id);
 	struct attach_history *history = supervisor_history(k, s->id);

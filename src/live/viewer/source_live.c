@@ -83,9 +83,9 @@ static void live_free(struct source *s)
 	/* a thread that did not end still uses the memory, so it is not freed */
 	if (!supervisors_stop(l))
 		return;
-	for (guint i = 0; i < l->feeds->len; i++)
-		feed_free(g_ptr_array_index(l->feeds, i));
-	g_ptr_array_unref(l->feeds);
+	for (guint i = 0; i < l->links->len; i++)
+		link_free(g_ptr_array_index(l->links, i));
+	g_ptr_array_unref(l->links);
 	intake_clear(l);
 	for (size_t i = 0; i < l->n_supervisors; i++)
 		supervisor_clear(&l->supervisors[i]);
@@ -149,7 +149,7 @@ static struct live *live_new(const struct live_url *urls, size_t n_urls,
 	l->owner.n_rows = n_rows;
 	l->owner.timeout_ms = options->timeout_ms;
 	l->owner.newest = l->event_ns = l->passed_ns = INT64_MIN;
-	l->feeds = g_ptr_array_new();
+	l->links = g_ptr_array_new();
 	l->status.since_ns = g_get_real_time() * 1000;
 	intake_init(l);
 	l->n_supervisors = n_urls;

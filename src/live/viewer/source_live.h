@@ -2,8 +2,8 @@
 /*
  * The inside of the live source (live.h): its supervisors, and the intake that delivers records.
  *
- *     supervisor (a thread)   one for each session asked for: lists the relay's sessions, makes and ends feeds
- *     feed (a thread)     one attachment: pushes packets to a native_feed that all feeds share (feed.h)
+ *     supervisor (a thread)   one for each session asked for: lists the relay's sessions, makes and ends links
+ *     feed (a thread)     one attachment: pushes packets to a native_feed that all links share (link.h)
  *     intake              called by source_next(): delivers the native_feed's records
  *
  * What several threads use is under owner.lock.
@@ -23,20 +23,20 @@ struct supervisor {
 
 	/* under the lock */
 	bool was_listed;		/* the list of sessions was received once */
-	bool was_attached;		/* a feed was attached once */
+	bool was_attached;		/* a link was attached once */
 	bool reachable;			/* the last request for the list was answered */
 	unsigned failures;		/* connections that failed, in a row */
-	unsigned broken;		/* feeds in a row that broke soon and handed no packet on */
-	unsigned stuck;			/* feeds in a row that were lost before an announced packet was received,
+	unsigned broken;		/* links in a row that broke soon and handed no packet on */
+	unsigned stuck;			/* links in a row that were lost before an announced packet was received,
 					 * and handed no packet on */
-	int64_t retry_at;		/* monotonic, us: no new feed before */
+	int64_t retry_at;		/* monotonic, us: no new link before */
 	int64_t empty_since;		/* monotonic, us: the relay answers, but does not list this session; 0: it
 					 * lists it */
-	bool session_ended;		/* the last feed ended with its session */
-	bool ended;			/* no more feeds will be made */
+	bool session_ended;		/* the last link ended with its session */
+	bool ended;			/* no more links will be made */
 	GHashTable *ended_sessions;	/* uint64_t *, a set: ids of ended sessions that may still be listed */
 	unsigned left_out;		/* wanted sessions of the last list above LIMIT_ATTACHED_SESSIONS */
-	GHashTable *postponed;		/* uint64_t *, a set: ids of wanted sessions of the last list without a feed */
+	GHashTable *postponed;		/* uint64_t *, a set: ids of wanted sessions of the last list without a link */
 	bool full;			/* a session was not attached, as too much waits */
 	GArray *initial_sessions;	/* uint64_t: ids that the first list had */
 	GHashTable *histories;		/* uint64_t id -> struct attach_history */
@@ -47,16 +47,16 @@ struct supervisor {
 struct live {
 	struct source source;		/* first member: a source is cast to it */
 	struct live_options options;
-	struct feed_owner owner;
+	struct link_owner owner;
 	struct supervisor *supervisors;
 	size_t n_supervisors;
 	gint cancelled;			/* atomic */
 
 	/* under the lock */
-	GPtrArray *feeds;		/* struct feed *: those that no supervisor has freed */
+	GPtrArray *links;		/* struct link *: those that no supervisor has freed */
 	struct live_status status;	/* lag, late and most of .missing are computed on request */
 	bool stop;
-	bool ended;			/* no more feeds will be made */
+	bool ended;			/* no more links will be made */
 	GError *fatal;			/* why reading cannot continue; NULL: it can */
 	int64_t event_ns;		/* newest event delivered; INT64_MIN: none */
 	int64_t passed_ns;		/* all before it was delivered; INT64_MIN: unknown */
@@ -67,13 +67,13 @@ struct live {
 	struct attach_sink sink;
 };
 
-/* intake.c: the native_feed that all feeds push to, as part of the live source. */
+/* intake.c: the native_feed that all links push to, as part of the live source. */
 void intake_init(struct live *l);
 void intake_clear(struct live *l);
 /* As source_next(); returns within about 50 ms. */
 enum source_status intake_next(struct live *l, struct blk_batch *ret, GError **error);
-/* Makes and starts a feed for this session. Lock held. */
-struct feed *intake_attach(struct live *l, struct supervisor *k, const struct viewer_session *s);
+/* Makes and starts a link for this session. Lock held. */
+struct link *intake_attach(struct live *l, struct supervisor *k, const struct viewer_session *s);
 /* Why nothing that was received can be read (g_free); NULL: something can, or nothing was received. Only for the
  * reading thread. */
 char *intake_why_unreadable(struct live *l);
@@ -88,11 +88,11 @@ void supervisor_clear(struct supervisor *k);
 /* Updates l->status from all supervisors. Lock held. */
 void supervisor_update_status(struct live *l);
 void supervisor_start(struct supervisor *k);
-/* Stops feeds and threads of all supervisors; false when some thread did not end in time. */
+/* Stops links and threads of all supervisors; false when some thread did not end in time. */
 bool supervisors_stop(struct live *l);
 /* The history of that relay session, made on first use; the supervisor's. Lock held. */
 struct attach_history *supervisor_history(struct supervisor *k, uint64_t session);
-/* Adds the missing data that supervisors and feeds know of. Lock held. */
+/* Adds the missing data that supervisors and links know of. Lock held. */
 void supervisor_get_missing(const struct live *l, struct missing *ret);
 /* Is the session to be read from its beginning? Packets in its history are skipped in any case. Lock held. */
 bool supervisor_reads_all(const struct supervisor *k, uint64_t session);

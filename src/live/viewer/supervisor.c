@@ -66,24 +66,24 @@ void supervisor_clear(struct supervisor *k)
 	g_free(k->trouble);
 }
 
-static bool is_own(const struct supervisor *k, const struct feed *f)
+static bool is_own(const struct supervisor *k, const struct link *f)
 {
 	return f->url == &k->url;
 }
 
-static bool is_steady(const struct supervisor *k, const struct feed *f)
+static bool is_steady(const struct supervisor *k, const struct link *f)
 {
 	return !k->failures || f->advanced || g_get_monotonic_time() - f->started > STEADY_US;
 }
 
-/* Number of its running feeds; *ret_attached: how many of them are attached. */
+/* Number of its running links; *ret_attached: how many of them are attached. */
 static unsigned count_running(const struct supervisor *k, unsigned *ret_attached)
 {
-	const GPtrArray *feeds = k->live->feeds;
+	const GPtrArray *links = k->live->links;
 	unsigned n = 0;
 
 	*ret_attached = 0;
-	PTR_EACH(const struct feed, f, feeds) {
+	PTR_EACH(const struct link, f, links) {
 		if (!is_own(k, f) || f->end)
 			continue;
 		n++;
@@ -92,15 +92,15 @@ static unsigned count_running(const struct supervisor *k, unsigned *ret_attached
 	return n;
 }
 
-/* Does the relay answer the supervisor or a feed? The list may be delayed while much data is sent. */
+/* Does the relay answer the supervisor or a link? The list may be delayed while much data is sent. */
 static bool is_answering(const struct supervisor *k)
 {
 	const struct live *l = k->live;
 	gint now = (gint)(g_get_monotonic_time() / G_USEC_PER_SEC);
 	bool any = k->reachable;
 
-	for (guint i = 0; i < l->feeds->len && !any; i++) {
-		struct feed *f = g_ptr_array_index(l->feeds, i);
+	for (guint i = 0; i < l->links->len && !any; i++) {
+		struct link *f = g_ptr_array_index(l->links, i);
 		any = is_own(k, f) && !f->end && now - g_atomic_int_get(&f->bytes_at) <= l->owner.timeout_ms / 1000;
 	}
 	return any;
@@ -172,7 +172,7 @@ void supervisor_get_missing(const struct live *l, struct missing *ret)
 	ret->left_bytes = l->owner.refused_bytes;
 	ret->ended_early = l->owner.ended_early;
 	ret->ends_unknown = l->owner.ends_unknown;
-	PTR_EACH(const struct feed, f, l->feeds) {
+	PTR_EACH(const struct link, f, l->links) {
 		ret->ended_early += f->given_up + f->ended_early;
 		ret->ends_unknown += f->ends_unknown;
 	}
@@ -186,9 +186,9 @@ void supervisor_get_missing(const struct live *l, struct missing *ret)
 	}
 }
 
-/* -- feeds that ended --------------------------------------------------------- */
+/* -- links that ended --------------------------------------------------------- */
 
-static void handle_session_end(struct supervisor *k, struct feed *f)
+static void handle_session_end(struct supervisor *k, struct link *f)
 {
 	g_hash_table_add(k->ended_sessions, g_memdup2(&f->session.id, sizeof f->session.id));
 	k->session_ended = true;
@@ -204,7 +204,7 @@ static void handle_session_end(struct supervisor *k, struct feed *f)
 			      "gave it up (is the disk full?)");
 }
 
-static void retry_later(struct supervisor *k, struct feed *f)
+static void retry_later(struct supervisor *k, struct link *f)
 {
 	k->session_ended = false;
 	if (f->advanced) {
@@ -219,7 +219,7 @@ static void retry_later(struct supervisor *k, struct feed *f)
 }
 
 /* Reconnects and continues after the last packet; gives up if each connection breaks within the same packet. */
-static void handle_lost(struct supervisor *k, struct feed *f)
+static void handle_lost(struct supervisor *k, struct link *f)
 {
 	retry_later(k, f);
 	k->stuck = f->advanced ? 0 : k->stuck + f->has_outstanding;
@@ -231,7 +231,7 @@ static void handle_lost(struct supervisor *k, struct feed *f)
 #define TAKEN "cannot attach to %s: another viewer is attached, and a relay accepts only one; " \
 	      "close that one, or open the relay's output directory instead"
 
-static void handle_taken(struct supervisor *k, struct feed *f)
+static void handle_taken(struct supervisor *k, struct link *f)
 {
 	retry_later(k, f);
 	/* after an attachment the other viewer most likely is our own broken connection */
@@ -242,7 +242,7 @@ static void handle_taken(struct supervisor *k, struct feed *f)
 		give_up(k, BLK_TRACE_ERROR_SESSION, TAKEN, k->name);
 }
 
-static void handle_broken(struct supervisor *k, struct feed *f)
+static void handle_broken(struct supervisor *k, struct link *f)
 {
 	bool soon = g_get_monotonic_time() - f->started < SHORT_LIFE_US;
 
@@ -255,17 +255,17 @@ static void handle_broken(struct supervisor *k, struct feed *f)
 
 static void reap(struct supervisor *k)
 {
-	static void (*const ends[FEED_N_ENDS])(struct supervisor *, struct feed *) = {
-		[FEED_SESSION_ENDED] = handle_session_end, [FEED_LOST] = handle_lost,
-		[FEED_TAKEN] = handle_taken, [FEED_BROKEN] = handle_broken,
+	static void (*const ends[LINK_N_ENDS])(struct supervisor *, struct link *) = {
+		[LINK_SESSION_ENDED] = handle_session_end, [LINK_LOST] = handle_lost,
+		[LINK_TAKEN] = handle_taken, [LINK_BROKEN] = handle_broken,
 	};
 	struct live *l = k->live;
 
-	for (guint i = l->feeds->len; i-- > 0;) {
-		struct feed *f = g_ptr_array_index(l->feeds, i);
+	for (guint i = l->links->len; i-- > 0;) {
+		struct link *f = g_ptr_array_index(l->links, i);
 		if (!is_own(k, f) || !f->end)
 			continue;
-		g_assert(f->end < FEED_N_ENDS && ends[f->end]);
+		g_assert(f->end < LINK_N_ENDS && ends[f->end]);
 		ends[f->end](k, f);
 		if (f->broken_fd >= 0)
 			g_array_append_val(k->broken_fds, f->broken_fd);
@@ -273,8 +273,8 @@ static void reap(struct supervisor *k)
 		l->owner.ends_unknown += f->ends_unknown;
 		/* joins with the lock held: after it set .end, the thread does not lock again */
 		g_thread_join(g_steal_pointer(&f->thread));
-		g_ptr_array_remove_index(l->feeds, i);
-		feed_free(f);
+		g_ptr_array_remove_index(l->links, i);
+		link_free(f);
 	}
 }
 
@@ -325,11 +325,11 @@ bool supervisor_reads_all(const struct supervisor *k, uint64_t session)
 	return !others;
 }
 
-static struct feed *find_running(const struct supervisor *k, uint64_t id)
+static struct link *find_running(const struct supervisor *k, uint64_t id)
 {
-	const GPtrArray *feeds = k->live->feeds;
+	const GPtrArray *links = k->live->links;
 
-	PTR_EACH(struct feed, f, feeds)
+	PTR_EACH(struct link, f, links)
 		if (is_own(k, f) && f->session.id == id && !f->end)
 			return f;
 	return NULL;
@@ -344,21 +344,21 @@ static bool has_session(const GArray *list, uint64_t id)
 	return false;
 }
 
-/* A feed whose session is no longer listed ends by itself, unless the session daemon was killed: then its streams
- * never end. So the feed is stopped if the relay has sent no data for some time after that. */
-static void check_running_feeds(struct supervisor *k, const GArray *list, int64_t now)
+/* A link whose session is no longer listed ends by itself, unless the session daemon was killed: then its streams
+ * never end. So the link is stopped if the relay has sent no data for some time after that. */
+static void check_running_links(struct supervisor *k, const GArray *list, int64_t now)
 {
-	const GPtrArray *feeds = k->live->feeds;
+	const GPtrArray *links = k->live->links;
 
-	PTR_EACH(struct feed, f, feeds) {
+	PTR_EACH(struct link, f, links) {
 		if (!is_own(k, f) || f->end)
 			continue;
 		if (has_session(list, f->session.id))
 			f->missing_since = 0;
 		else if (!f->missing_since)
 			f->missing_since = now;
-		else if (f->answered_at - MAX(f->missing_since, f->progress_at) > feed_patience(f))
-			feed_stop(f, FEED_SESSION_ENDED);
+		else if (f->answered_at - MAX(f->missing_since, f->progress_at) > link_patience(f))
+			link_stop(f, LINK_SESSION_ENDED);
 	}
 }
 
@@ -408,7 +408,7 @@ static void check_postponed(struct supervisor *k, const GArray *list)
 	g_hash_table_remove_all(k->postponed);
 }
 
-/* Attaches to wanted sessions that have no feed, while there is room for what they send. Returns the number of wanted
+/* Attaches to wanted sessions that have no link, while there is room for what they send. Returns the number of wanted
  * sessions. */
 static unsigned attach_new_sessions(struct supervisor *k, const GArray *list, int64_t now)
 {
@@ -431,7 +431,7 @@ static unsigned attach_new_sessions(struct supervisor *k, const GArray *list, in
 			g_hash_table_add(k->postponed, g_memdup2(&s->id, sizeof s->id));
 			continue;
 		}
-		g_ptr_array_add(l->feeds, intake_attach(l, k, s));
+		g_ptr_array_add(l->links, intake_attach(l, k, s));
 		running++;
 	}
 	return n;
@@ -497,7 +497,7 @@ static void apply(struct supervisor *k, const GArray *list)
 		check_first_list(k, list);
 	if (l->fatal)
 		return;
-	check_running_feeds(k, list, now);
+	check_running_links(k, list, now);
 	check_lost_sessions(k, list);
 	forget_sessions(k, list);
 	unsigned listed = attach_new_sessions(k, list, now), running = count_running(k, &attached);
@@ -574,12 +574,12 @@ static int64_t supervisor_step(struct supervisor *k)
 	return k->full ? MIN(next, g_get_monotonic_time() + FULL_US) : next;
 }
 
-/* Has a feed ended that is not handled yet? */
-static bool has_ended_feed(const struct supervisor *k)
+/* Has a link ended that is not handled yet? */
+static bool has_ended_link(const struct supervisor *k)
 {
-	const GPtrArray *feeds = k->live->feeds;
+	const GPtrArray *links = k->live->links;
 
-	PTR_EACH(const struct feed, f, feeds)
+	PTR_EACH(const struct link, f, links)
 		if (is_own(k, f) && f->end)
 			return true;
 	return false;
@@ -589,12 +589,12 @@ static gpointer supervisor_thread(gpointer data)
 {
 	struct supervisor *k = data;
 	struct live *l = k->live;
-	struct feed_owner *o = &l->owner;
+	struct link_owner *o = &l->owner;
 
 	G_GNUC_UNUSED g_autoptr(GMutexLocker) locked = g_mutex_locker_new(&o->lock);
 	while (!l->stop && !k->ended && !l->fatal) {
 		int64_t until = supervisor_step(k);
-		while (!l->stop && !k->ended && !l->fatal && !has_ended_feed(k) &&
+		while (!l->stop && !k->ended && !l->fatal && !has_ended_link(k) &&
 		       g_cond_wait_until(&o->changed, &o->lock, until))
 			;
 	}
@@ -607,10 +607,10 @@ void supervisor_start(struct supervisor *k)
 	k->thread = g_thread_new("blk-supervisor", supervisor_thread, k);
 }
 
-static void stop_feeds(struct live *l)
+static void stop_links(struct live *l)
 {
-	for (guint i = 0; i < l->feeds->len; i++)
-		feed_stop(g_ptr_array_index(l->feeds, i), FEED_LOST);
+	for (guint i = 0; i < l->links->len; i++)
+		link_stop(g_ptr_array_index(l->links, i), LINK_LOST);
 }
 
 bool supervisors_stop(struct live *l)
@@ -622,14 +622,14 @@ bool supervisors_stop(struct live *l)
 	for (size_t i = 0; i < l->n_supervisors; i++)
 		net_wake(l->supervisors[i].wake_fd);
 	g_cond_broadcast(&l->owner.changed);
-	stop_feeds(l);
+	stop_links(l);
 	g_mutex_unlock(&l->owner.lock);
 	/* wake_fd ends all waits of the supervisors, so joining them takes no longer */
 	for (size_t i = 0; i < l->n_supervisors; i++) {
 		if (l->supervisors[i].thread)
 			g_thread_join(g_steal_pointer(&l->supervisors[i].thread));
 	}
-	for (guint i = 0; i < l->feeds->len; i++)
-		ok = feed_join(g_ptr_array_index(l->feeds, i), JOIN_MS) && ok;
+	for (guint i = 0; i < l->links->len; i++)
+		ok = link_join(g_ptr_array_index(l->links, i), JOIN_MS) && ok;
 	return ok;
 }

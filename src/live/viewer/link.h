@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A feed: one attachment to one relay session, on its own thread. It lives until the session ends or the connection
+ * A link: one attachment to one relay session, on its own thread. It lives until the session ends or the connection
  * breaks; then the supervisor (source_live.h) makes another one. This header is the supervisor's view; attach.h
  * describes what the thread does.
  */
-#ifndef BLK_LIVE_VIEWER_FEED_H
-#define BLK_LIVE_VIEWER_FEED_H
+#ifndef BLK_LIVE_VIEWER_LINK_H
+#define BLK_LIVE_VIEWER_LINK_H
 
 #include "live/viewer/viewer.h"
 
-struct feed;
+struct link;
 
-enum feed_end {
-	FEED_RUNS,
-	FEED_SESSION_ENDED,	/* the session was destroyed; all its data was received */
-	FEED_LOST,		/* the connection broke */
-	FEED_TAKEN,		/* another viewer is attached */
-	FEED_BROKEN,		/* the relay refused, or sent data that cannot be read */
-	FEED_N_ENDS,
+enum link_end {
+	LINK_RUNS,
+	LINK_SESSION_ENDED,	/* the session was destroyed; all its data was received */
+	LINK_LOST,		/* the connection broke */
+	LINK_TAKEN,		/* another viewer is attached */
+	LINK_BROKEN,		/* the relay refused, or sent data that cannot be read */
+	LINK_N_ENDS,
 };
 
-/* What feeds share with their owner, the live source; borrowed by the feeds. */
-struct feed_owner {
+/* What links share with their owner, the live source; borrowed by the links. */
+struct link_owner {
 	GMutex lock;
 	GCond arrived;		/* data or an end: wakes the thread that waits for records */
 	GCond changed;		/* an end or a stop: wakes the supervisors */
@@ -29,35 +29,35 @@ struct feed_owner {
 	size_t n_rows;
 	int timeout_ms;		/* of a request to the relay */
 	int64_t newest;		/* ns: newest event or beacon received; INT64_MIN: none */
-	/* sums over all feeds, ended ones included: */
+	/* sums over all links, ended ones included: */
 	uint64_t refused_packets, refused_bytes;	/* announced, then not delivered by the relay */
-	unsigned ended_early, ends_unknown;		/* as in struct missing, of ended feeds */
+	unsigned ended_early, ends_unknown;		/* as in struct missing, of ended links */
 };
 
-/* What kind of feed it is. */
-struct feed_ops {
-	/* The feed's thread function. It returns when the feed ends or was asked to stop, after its last data was
-	 * handed over. *why (g_free(), may stay NULL) becomes the feed's. */
-	enum feed_end (*run)(struct feed *f, char **why);
-	void (*free)(struct feed *f);	/* frees the memory; the thread has ended */
+/* What kind of link it is. */
+struct link_ops {
+	/* The link's thread function. It returns when the link ends or was asked to stop, after its last data was
+	 * handed over. *why (g_free(), may stay NULL) becomes the link's. */
+	enum link_end (*run)(struct link *f, char **why);
+	void (*free)(struct link *f);	/* frees the memory; the thread has ended */
 };
 
-struct feed {
-	const struct feed_ops *ops;	/* borrowed */
-	struct feed_owner *owner;
+struct link {
+	const struct link_ops *ops;	/* borrowed */
+	struct link_owner *owner;
 	const struct live_url *url;	/* of the relay; borrowed */
 	struct viewer_session session;
-	int wake_fd;			/* an eventfd, readable once the feed is asked to stop */
+	int wake_fd;			/* an eventfd, readable once the link is asked to stop */
 	int broken_fd;			/* the broken connection, while the relay may believe that it is open
 					 * (net_leave()); -1: none. Owned by the thread; after its end by the
 					 * supervisor */
-	gint stop;			/* atomic: enum feed_end to end with; 0: not asked to stop */
+	gint stop;			/* atomic: enum link_end to end with; 0: not asked to stop */
 	gint bytes_at;			/* atomic: monotonic, s: when bytes were last received */
 	GThread *thread;
 
 	/* under the lock */
 	unsigned streams;		/* data streams that have not ended */
-	enum feed_end end;
+	enum link_end end;
 	char *why;			/* reason of the end; may be NULL */
 	int64_t progress_at;		/* monotonic, us: about when data was last received or waited for room */
 	int64_t answered_at;		/* monotonic, us: the relay has answered all requests up to then */
@@ -78,21 +78,21 @@ struct feed {
 };
 
 /* For attach_new(): sets the fields, and starts the thread. `ops`, `owner` and `url` are borrowed. */
-void feed_init(struct feed *f, const struct feed_ops *ops, struct feed_owner *owner,
+void link_init(struct link *f, const struct link_ops *ops, struct link_owner *owner,
 	       const struct live_url *url, const struct viewer_session *session);
-void feed_start(struct feed *f, const char *name);
-bool feed_stopped(struct feed *f);	/* was asked to stop. Any thread */
-void feed_set_attached(struct feed *f);	/* the feed's thread, lock not held */
+void link_start(struct link *f, const char *name);
+bool link_stopped(struct link *f);	/* was asked to stop. Any thread */
+void link_set_attached(struct link *f);	/* the link's thread, lock not held */
 
-/* Asks the feed to stop and to end with `as`. Lock held. */
-void feed_stop(struct feed *f, enum feed_end as);
-/* After feed_stop() or an end, lock not held. False: the thread did not end in time and still uses the feed. */
-bool feed_join(struct feed *f, int timeout_ms);
-void feed_free(struct feed *f);		/* after feed_join() */
+/* Asks the link to stop and to end with `as`. Lock held. */
+void link_stop(struct link *f, enum link_end as);
+/* After link_stop() or an end, lock not held. False: the thread did not end in time and still uses the link. */
+bool link_join(struct link *f, int timeout_ms);
+void link_free(struct link *f);		/* after link_join() */
 
-/* How long the other feeds wait for this one, us: two live timers and a second. Less for a feed without
+/* How long the other links wait for this one, us: two live timers and a second. Less for a link without
  * streams, as the relay announces a first one within a timer. */
-int64_t feed_patience(const struct feed *f);
-int64_t feed_timer_patience(uint32_t timer_us);	/* us: two timers and a second */
+int64_t link_patience(const struct link *f);
+int64_t link_timer_patience(uint32_t timer_us);	/* us: two timers and a second */
 
 #endif

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The thread of a feed, its end, and how it is stopped: see feed.h. */
-#include "live/viewer/feed.h"
+/* The thread of a link, its end, and how it is stopped: see link.h. */
+#include "live/viewer/link.h"
 
 #include "base/limits.h"
 
 #include <unistd.h>
 
-void feed_init(struct feed *f, const struct feed_ops *ops, struct feed_owner *owner,
+void link_init(struct link *f, const struct link_ops *ops, struct link_owner *owner,
 	       const struct live_url *url, const struct viewer_session *session)
 {
 	f->ops = ops;
@@ -20,12 +20,12 @@ void feed_init(struct feed *f, const struct feed_ops *ops, struct feed_owner *ow
 
 static gpointer run(gpointer data)
 {
-	struct feed *f = data;
+	struct link *f = data;
 	char *why = NULL;
-	enum feed_end end = f->ops->run(f, &why), asked;
+	enum link_end end = f->ops->run(f, &why), asked;
 
 	G_GNUC_UNUSED g_autoptr(GMutexLocker) locked = g_mutex_locker_new(&f->owner->lock);
-	asked = (enum feed_end)g_atomic_int_get(&f->stop);
+	asked = (enum link_end)g_atomic_int_get(&f->stop);
 	g_assert(!f->end && (asked || end));
 	f->why = why;
 	f->end = asked ? asked : end;
@@ -34,18 +34,18 @@ static gpointer run(gpointer data)
 	return NULL;
 }
 
-void feed_start(struct feed *f, const char *name)
+void link_start(struct link *f, const char *name)
 {
 	g_assert(!f->thread);
 	f->thread = g_thread_new(name, run, f);
 }
 
-bool feed_stopped(struct feed *f)
+bool link_stopped(struct link *f)
 {
 	return g_atomic_int_get(&f->stop);
 }
 
-void feed_set_attached(struct feed *f)
+void link_set_attached(struct link *f)
 {
 	G_GNUC_UNUSED g_autoptr(GMutexLocker) locked = g_mutex_locker_new(&f->owner->lock);
 	f->attached = true;
@@ -53,14 +53,14 @@ void feed_set_attached(struct feed *f)
 	g_cond_broadcast(&f->owner->changed);
 }
 
-void feed_stop(struct feed *f, enum feed_end as)
+void link_stop(struct link *f, enum link_end as)
 {
-	g_assert(as > 0 && as < FEED_N_ENDS);
+	g_assert(as > 0 && as < LINK_N_ENDS);
 	g_atomic_int_compare_and_exchange(&f->stop, 0, (gint)as);
 	net_wake(f->wake_fd);
 }
 
-bool feed_join(struct feed *f, int timeout_ms)
+bool link_join(struct link *f, int timeout_ms)
 {
 	int64_t deadline = net_deadline(timeout_ms);
 
@@ -76,7 +76,7 @@ bool feed_join(struct feed *f, int timeout_ms)
 	return ended;
 }
 
-void feed_free(struct feed *f)
+void link_free(struct link *f)
 {
 	int wake_fd = f->wake_fd, broken_fd = f->broken_fd;
 
@@ -88,13 +88,13 @@ void feed_free(struct feed *f)
 		close(broken_fd);
 }
 
-int64_t feed_timer_patience(uint32_t timer_us)
+int64_t link_timer_patience(uint32_t timer_us)
 {
 	return 2 * (int64_t)MIN(timer_us, LIMIT_LIVE_TIMER_SECONDS * G_USEC_PER_SEC) + G_USEC_PER_SEC;
 }
 
-int64_t feed_patience(const struct feed *f)
+int64_t link_patience(const struct link *f)
 {
-	return f->streams ? feed_timer_patience(f->session.timer_us)
+	return f->streams ? link_timer_patience(f->session.timer_us)
 			  : MIN(f->session.timer_us, LIMIT_LIVE_TIMER_SECONDS * G_USEC_PER_SEC) + 300000;
 }
