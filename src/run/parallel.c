@@ -200,7 +200,8 @@ static enum source_status read_piece(struct parallel *p, struct range_read *x, s
 	return st;
 }
 
-static void finish_piece(struct parallel *p, struct range_read *x, struct slice *s, enum source_status st, GError *error)
+static void finish_piece(struct parallel *p, struct range_read *x, struct slice *s, enum source_status st,
+			 GError *error)
 {
 	G_GNUC_UNUSED g_autoptr(GMutexLocker) locked = g_mutex_locker_new(&p->lock);
 	x->slice = s;

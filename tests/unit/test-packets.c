@@ -12,7 +12,7 @@ static void check_zeros(const uint8_t *at, size_t from, size_t to)
 
 static void test_goes_round(void)
 {
-	struct packets *p = packets_new();
+	struct packet_pool *p = packets_new();
 	uint8_t *first = packets_take(p, 65536, 40000);
 
 	check_zeros(first, 40000, 65536);
@@ -37,7 +37,7 @@ static void test_goes_round(void)
 
 static void test_sizes(void)
 {
-	struct packets *p = packets_new();
+	struct packet_pool *p = packets_new();
 	uint8_t *big = packets_take(p, 1 << 20, 10), *small;
 
 	packets_recycle(big);
@@ -55,7 +55,7 @@ static void test_sizes(void)
 /* The spool, or the merge, may have some when the source is gone. */
 static void test_outlived(void)
 {
-	struct packets *p = packets_new();
+	struct packet_pool *p = packets_new();
 	g_autoptr(GBytes) bytes = packets_to_bytes(packets_take(p, 5000, 5000), 5000);
 
 	packets_unref(p);

@@ -2,8 +2,10 @@
 /* Where the packets of a stream file are: from its index file, or from the packet headers. See ctf_index.h. */
 #include "trace/ctf/ctf_index.h"
 
+#include "trace/ctf/ctf_bits.h"
 #include "trace/reader.h"
 
+#include "base/disk.h"
 #include "base/fail.h"
 #include "base/files.h"
 #include "base/limits.h"
@@ -91,26 +93,6 @@ static void packets_clear(struct packet_list *p)
 
 /* ---- files ---- */
 
-/* Reads up to n bytes; fewer: the file ends there. -1: see errno. */
-static gssize ctf_pread(int fd, void *bytes, size_t n, uint64_t offset)
-{
-	size_t done = 0;
-
-	if (n > (size_t)G_MAXSSIZE || offset > (uint64_t)G_MAXINT64 - n)
-		n = offset < G_MAXINT64 ? MIN(n, (uint64_t)G_MAXINT64 - offset) : 0;
-	while (done < n) {
-		ssize_t got = pread(fd, (char *)bytes + done, n - done, (off_t)(offset + done));
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got < 0)
-			return -1;
-		if (got == 0)
-			break;
-		done += (size_t)got;
-	}
-	return (gssize)done;
-}
-
 static int open_regular(const char *path, uint64_t *ret_size, GError **error)
 {
 	g_autoptr(GError) why = NULL;
@@ -147,14 +129,13 @@ static bool read_header_at(const struct ctf_index *x, uint64_t offset, uint64_t 
 	size_t n = MIN(sizeof guess, limit - offset), need = 0;
 
 	for (;;) {
-		gssize got = ctf_pread(ctf_index_fd(x), bytes, n, offset);
-		if (got < 0)
+		size_t got = disk_read_some(ctf_index_fd(x), bytes, n, offset);
+		if (got < n && errno)
 			return fail(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_ACCESS,
 				    "cannot read %s: %s", x->path, g_strerror(errno));
-		if ((size_t)got < n)		/* the file was shortened meanwhile */
-			limit = offset + (uint64_t)got;
-		if (ctf_packet_read(x->meta, bytes, (size_t)got, offset, limit, ret, &need,
-				    error))
+		if (got < n)		/* the file was shortened meanwhile */
+			limit = offset + got;
+		if (ctf_packet_read(x->meta, bytes, got, offset, limit, ret, &need, error))
 			return true;
 		if (need <= n)
 			break;
@@ -171,18 +152,7 @@ static bool read_header_at(const struct ctf_index *x, uint64_t offset, uint64_t 
 
 static uint64_t be64(const uint8_t *p)
 {
-	uint64_t v;
-
-	memcpy(&v, p, 8);
-	return GUINT64_FROM_BE(v);
-}
-
-static uint32_t be32(const uint8_t *p)
-{
-	uint32_t v;
-
-	memcpy(&v, p, 4);
-	return GUINT32_FROM_BE(v);
+	return ctf_bits(p, 0, 64, true);
 }
 
 /* Reads an index entry. The file's first packet determines which values it has. False: they are impossible. */
@@ -256,12 +226,12 @@ static void read_entries(struct ctf_index *x, int fd, const struct ctf_packet *f
 	g_autofree uint8_t *bytes = NULL;
 	uint8_t header[IDX_HEADER];
 	uint64_t at = IDX_HEADER;
-	gssize got;
+	size_t got;
 
-	if (ctf_pread(fd, header, sizeof header, 0) != sizeof header ||
-	    be32(header) != IDX_MAGIC || be32(header + 4) != 1)
+	if (!disk_read_at(fd, header, sizeof header, 0) ||
+	    ctf_bits(header, 0, 32, true) != IDX_MAGIC || ctf_bits(header, 32, 32, true) != 1)
 		return;
-	size_t length = be32(header + 12);
+	size_t length = ctf_bits(header, 96, 32, true);
 	if (length < IDX_ENTRY_1_0 || length > IDX_ENTRY_MOST)
 		return;
 	if (length < IDX_ENTRY_1_1 && first->has_seq)
@@ -269,8 +239,8 @@ static void read_entries(struct ctf_index *x, int fd, const struct ctf_packet *f
 				 * missing */
 	size_t chunk = IDX_CHUNK / length * length;
 	bytes = g_malloc(chunk);
-	while ((got = ctf_pread(fd, bytes, chunk, at)) > 0) {
-		if (!take_entries(x, bytes, (size_t)got, length, first) || (size_t)got < chunk)
+	while ((got = disk_read_some(fd, bytes, chunk, at)) > 0) {
+		if (!take_entries(x, bytes, got, length, first) || got < chunk)
 			break;
 		at += chunk;
 	}

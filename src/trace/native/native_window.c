@@ -2,23 +2,9 @@
 /* Windows of stream files: parts of a file read by pread(2) into buffers that are reused. */
 #include "trace/native/native_cursor.h"
 
-#include <errno.h>
-#include <unistd.h>
+#include "base/disk.h"
 
-/* Reads up to n bytes. Fewer: the file ends, or cannot be read; both count as damage. */
-static size_t read_at(int fd, uint8_t *to, size_t n, uint64_t offset)
-{
-	size_t have = 0;
-	while (have < n) {
-		ssize_t got = pread(fd, to + have, n - have, (off_t)(offset + have));
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got <= 0)
-			break;
-		have += (size_t)got;
-	}
-	return have;
-}
+#include <unistd.h>
 
 static bool holds(const struct native_window *w, const struct native_file *f, uint64_t offset,
 		  size_t need)
@@ -69,7 +55,7 @@ enum native_fill native_window_have(struct native_cursor *k, const struct native
 	}
 	w->file = f;
 	w->offset = offset;
-	w->n = read_at(descriptor(k, f), w->bytes, want, offset);
+	w->n = disk_read_some(descriptor(k, f), w->bytes, want, offset);
 	if (w->n < w->cap / 2) {	/* there may be thousands of streams of a few bytes */
 		w->cap = MAX(w->n, 1);
 		w->bytes = g_realloc(w->bytes, w->cap);
@@ -83,7 +69,7 @@ enum native_fill native_window_have(struct native_cursor *k, const struct native
 
 size_t native_window_read(struct native_cursor *k, const struct native_file *f, uint64_t offset, uint8_t *to, size_t n)
 {
-	size_t have = read_at(descriptor(k, f), to, n, offset);
+	size_t have = disk_read_some(descriptor(k, f), to, n, offset);
 
 	if (k->source->few_files)
 		native_window_close(k);
