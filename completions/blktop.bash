@@ -4,6 +4,12 @@ _blktop_words() { # _blktop_words OPTION...: the first words of what the program
 	"${COMP_WORDS[0]}" "$@" 2>/dev/null | awk '{ print $1 }'
 }
 
+# Words that an option takes.
+_blktop_choices() { # _blktop_choices OPTION
+	"${COMP_WORDS[0]}" --print-options 2>/dev/null |
+		awk -F '\t' -v option="$1" '$1 == option || $2 == option { print $6 }'
+}
+
 # What was given with an option before the cursor; nothing if it was not given.
 _blktop_given() { # _blktop_given OPTION
 	local i value=
@@ -81,15 +87,7 @@ _blktop() {
 		[[ $cur == *,* ]] && before=${cur%,*},
 		mapfile -t COMPREPLY < <(compgen -P "$before" -W "$(_blktop_fields)" -- "${cur##*,}")
 		[[ ${#COMPREPLY[@]} -eq 0 ]] || return
-		mapfile -t COMPREPLY < <(compgen -W 'system process thread cpu priority name second container' -- "$cur")
-		return
-		;;
-	--only)
-		mapfile -t COMPREPLY < <(compgen -W 'trace= span= pid= tid= service= operation=' -- "$cur")
-		return
-		;;
-	--against)
-		mapfile -t COMPREPLY < <(compgen -W 'usual before history' -- "$cur")
+		mapfile -t COMPREPLY < <(compgen -W "$(_blktop_choices --by)" -- "$cur")
 		return
 		;;
 	--format)
@@ -97,48 +95,8 @@ _blktop() {
 			sed -n 's/^[^\t]*\t--format\t//p' | tr ';' '\n' | sed 's/.*://')" -- "$cur")
 		return
 		;;
-	--color)
-		mapfile -t COMPREPLY < <(compgen -W 'auto never always 256 truecolor' -- "$cur")
-		return
-		;;
-	--theme)
-		mapfile -t COMPREPLY < <(compgen -W 'auto dark light mono' -- "$cur")
-		return
-		;;
-	--size)
-		mapfile -t COMPREPLY < <(compgen -W '80x24 120x40 140x45 200x50' -- "$cur")
-		return
-		;;
-	--mouse)
-		mapfile -t COMPREPLY < <(compgen -W 'on off' -- "$cur")
-		return
-		;;
-	--reader)
-		mapfile -t COMPREPLY < <(compgen -W 'auto native babeltrace2' -- "$cur")
-		return
-		;;
 	--machine)
 		mapfile -t COMPREPLY < <(compgen -W "$(_blktop_words --list-machines)" -- "$cur")
-		return
-		;;
-	--at | --from | --to)
-		mapfile -t COMPREPLY < <(compgen -W 'start end' -- "$cur")
-		return
-		;;
-	--step)
-		mapfile -t COMPREPLY < <(compgen -W '1ms 10ms 100ms 1s 10s 1m 10m' -- "$cur")
-		return
-		;;
-	--log-level)
-		mapfile -t COMPREPLY < <(compgen -W 'error note debug' -- "$cur")
-		return
-		;;
-	--loglevel)
-		mapfile -t COMPREPLY < <(compgen -W 'emerg alert crit err warning notice info debug' -- "$cur")
-		return
-		;;
-	--snapshot)
-		mapfile -t COMPREPLY < <(compgen -W 'new' -- "$cur")
 		return
 		;;
 	--spool)
@@ -152,7 +110,9 @@ _blktop() {
 		return
 		;;
 	-*)
-		# A value that nobody can guess: no file either.
+		# Words that it takes; none if nobody can guess its value: no file either.
+		mapfile -t COMPREPLY < <(compgen -W "$(_blktop_choices "$prev")" -- "$cur")
+		[[ ${#COMPREPLY[@]} -eq 0 ]] || return
 		"${COMP_WORDS[0]}" --print-options 2>/dev/null |
 			awk -F '\t' -v option="$prev" '$3 != "" && ($1 == option || $2 == option) { taken = 1 }
 				END { exit !taken }' && return

@@ -44,15 +44,6 @@ static bool set_command(struct command_line *c, enum command command, const char
 	return true;
 }
 
-/* The subcommand that the command line begins with; NULL: none. */
-static const struct subcommand *find_subcommand(int argc, const char *const *argv)
-{
-	for (size_t i = 0; argc > 1 && i < option_n_subcommands; i++)
-		if (g_str_equal(argv[1], option_subcommands[i].word))
-			return &option_subcommands[i];
-	return NULL;
-}
-
 /* Takes an option; an error in its value waits until it is known whether help is asked for. */
 static bool take_option(struct command_line *c, const struct option_row *r, const char *arg, GError **wrong,
 			GError **error)
@@ -91,11 +82,12 @@ static bool split_args(struct command_line *c, GPtrArray *operands, int argc, co
 		};
 
 	argc = split_program(c, argc, argv);
-	const struct subcommand *sub = find_subcommand(argc, argv);
-	bool ok = !sub || set_command(c, sub->command, sub->word, error);
-	/* popt skips the first word: the program's name, or the subcommand. */
-	poptContext con = poptGetContext("blktop", argc - (sub != NULL),
-					 (const char **)argv + (sub != NULL), table, 0);
+	enum command command;
+	const char *word = option_command_of(argc > 1 ? argv[1] : NULL, &command);
+	bool ok = !word || set_command(c, command, word, error);
+	/* popt skips the first word: the program's name, or the command. */
+	poptContext con = poptGetContext("blktop", argc - (word != NULL), (const char **)argv + (word != NULL), table,
+					 0);
 	int val = 0;
 	while (ok && (val = poptGetNextOpt(con)) > 0) {
 		char *arg = poptGetOptArg(con);
@@ -566,11 +558,9 @@ static bool check_relays(struct command_line *c, GPtrArray *operands, GError **e
 /* Detects a subcommand after an option, which would be taken for a directory. */
 static bool check_command_first(const char *first, GError **error)
 {
-	for (size_t i = 0; first && i < option_n_subcommands; i++)
-		if (g_str_equal(first, option_subcommands[i].word) && !g_file_test(first, G_FILE_TEST_EXISTS))
-			return fail(error, OPTIONS, "%s comes first, before all options: blktop %s ...", first,
-				    first);
-	return true;
+	enum command command;
+	return !option_command_of(first, &command) || g_file_test(first, G_FILE_TEST_EXISTS) ||
+	       fail(error, OPTIONS, "%s comes first, before all options: blktop %s ...", first, first);
 }
 
 /* Where to read: directories, relays, or the demo. */

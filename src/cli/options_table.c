@@ -18,19 +18,39 @@ static const char *const group_title[] = {
 	[GROUP_SCREEN] = "Screen", [GROUP_INFORM] = "Info", [GROUP_SESSION] = "Here", [GROUP_SEND] = "Send",
 };
 
-const struct subcommand option_subcommands[] = {
-	{ "report", COMMAND_REPORT, "TRACE_DIR...",
-	  "write a Markdown page about the worst requests" },
-	{ "log", COMMAND_LOG, "TRACE_DIR...",
+/* In the order of messages. */
+static const struct command_row {
+	enum command command;
+	const char *word;		/* in messages */
+	const char *operands;		/* NULL: it is not a first word of the command line */
+	const char *help;		/* one sentence */
+} command_rows[] = {
+	{ COMMAND_BATCH, "-b", NULL, NULL },
+	{ COMMAND_REPORT, "report", "TRACE_DIR...", "write a Markdown page about the worst requests" },
+	{ COMMAND_LOG, "log", "TRACE_DIR...",
 	  "print every call and event of a range, as strace does, as text or JSON lines" },
-	{ "save", COMMAND_SAVE, "TRACE_DIR... -o DIR",
+	{ COMMAND_SAVE, "save", "TRACE_DIR... -o DIR",
 	  "save a range as a separate trace, which other programs can open" },
-	{ "map", COMMAND_MAP, "TRACE_DIR... -o FILE",
+	{ COMMAND_MAP, "map", "TRACE_DIR... -o FILE",
 	  "analyse a range or rotation chunks, and store the result as a slice file" },
-	{ "reduce", COMMAND_REDUCE, "SLICE... -o FILE",
+	{ COMMAND_REDUCE, "reduce", "SLICE... -o FILE",
 	  "merge slice files of neighbouring times, or of different hosts, to one" },
+	{ COMMAND_DOCTOR, "--doctor", NULL, NULL },
+	{ COMMAND_LIST_SESSIONS, "--list-sessions", NULL, NULL },
+	{ COMMAND_LIST_LIMITS, "--list-limits", NULL, NULL },
+	{ COMMAND_EXPORT, "an --export option", NULL, NULL },
+	{ COMMAND_SCREEN, "the screen", NULL, NULL },
 };
-const size_t option_n_subcommands = G_N_ELEMENTS(option_subcommands);
+
+const char *option_command_of(const char *word, enum command *ret)
+{
+	for (size_t i = 0; word && i < G_N_ELEMENTS(command_rows); i++)
+		if (command_rows[i].operands && g_str_equal(command_rows[i].word, word)) {
+			*ret = command_rows[i].command;
+			return command_rows[i].word;
+		}
+	return NULL;
+}
 
 /* --- values --- */
 
@@ -283,6 +303,16 @@ static const char *const reader_words[] = { "auto", "native", "babeltrace2", NUL
 static const char *const color_words[] = { "auto", "never", "always", "256", "truecolor", NULL };
 static const char *const switch_words[] = { "off", "on", NULL };
 static const char *const level_words[] = { "error", "note", "debug", NULL };
+/* Only offered: */
+static const char *const step_words[] = { "1ms", "10ms", "100ms", "1s", "10s", "1m", "10m", NULL };
+static const char *const instant_words[] = { "start", "end", NULL };
+static const char *const size_words[] = { "80x24", "120x40", "140x45", "200x50", NULL };
+static const char *const only_words[] = { "trace=", "span=", "pid=", "tid=", "service=", "operation=", NULL };
+static const char *const against_words[] = { "usual", "before", "quiet", "history", NULL };
+static const char *const severity_words[] = {
+	"emerg", "alert", "crit", "err", "warning", "notice", "info", "debug", NULL
+};
+static const char *const snapshot_words[] = { "new", NULL };
 
 #define AT(field) offsetof(struct command_line, field)
 #define VALUE(n, l, a, g, field, how, b, h, ...) \
@@ -356,7 +386,8 @@ const struct option_row option_rows[] = {
 	     "the view to print, or the first one on the screen",
 	     FOR(SHOWN)),
 	TEXT("by", 0, "BY", GROUP_PRINT, words.by, "process cpu ...",
-	     "sum by system, process, thread, cpu, priority, name, second, container, cause; a metric by its fields"),
+	     "sum by system, process, thread, cpu, priority, name, second, container, cause; a metric by its fields",
+	     .choices = view_by_words),
 	TEXT("format", 0, "FORMAT", GROUP_PRINT, words.format, NULL,
 	     "of rows:" ROWS_FORMAT_WORDS "; of view flame also:" ROWS_FORMAT_PATH_WORDS
 	     "; of exported spans:" SPAN_FORMAT_WORDS,
@@ -365,13 +396,13 @@ const struct option_row option_rows[] = {
 	     "CSV for spreadsheets: quote texts; put an apostrophe before those that could be formulas"),
 	VALUE("at", 0, "T", GROUP_PRINT, options.read.at, take_instant, NULL,
 	      "count only the second that contains this instant",
-	      FOR(RANGED | ON(SCREEN)), OF(RECORDED), NOT_WITH("from to each")),
+	      FOR(RANGED | ON(SCREEN)), OF(RECORDED), NOT_WITH("from to each"), .choices = instant_words),
 	VALUE("from", 0, "T", GROUP_PRINT, options.read.from, take_instant, NULL,
 	      "beginning of the range (start)",
-	      FOR(RANGED), OF(RECORDED)),
+	      FOR(RANGED), OF(RECORDED), .choices = instant_words),
 	VALUE("to", 0, "T", GROUP_PRINT, options.read.to, take_instant, NULL,
 	      "end of the range (end)",
-	      FOR(RANGED), OF(RECORDED)),
+	      FOR(RANGED), OF(RECORDED), .choices = instant_words),
 	FLAG("with-statedump", 0, GROUP_PRINT, options.save_statedump, NULL,
 	     "save: add the kernel's state dump, which names processes and descriptors",
 	     FOR(ON(SAVE))),
@@ -390,7 +421,7 @@ const struct option_row option_rows[] = {
 	      FOR(ON(MAP)), NEEDS("watch")),
 	VALUE("step", 0, "S", GROUP_PRINT, options.read.step_ns, take_step, NULL,
 	      "length of a step of --each, --at and the screen: 1ms, 10ms, 100ms, 1s, 10s, 1m or 10m",
-	      FOR(SHOWN | ON(MAP))),
+	      FOR(SHOWN | ON(MAP)), .choices = step_words),
 	FLAG("each", 0, GROUP_PRINT, options.batch.each, NULL,
 	     "print a block for each second",
 	     FOR(ON(BATCH))),
@@ -405,7 +436,7 @@ const struct option_row option_rows[] = {
 	     FOR(ON(BATCH)), NEEDS("metric")),
 	TEXT("only", 0, "WHAT", GROUP_PRINT, words.only, NULL,
 	     "narrow to trace=ID, span=ID, pid=N, tid=N, service=NAME, operation=NAME; commas join several",
-	     FOR(ON(BATCH))),
+	     FOR(ON(BATCH)), .choices = only_words),
 	TEXT("filter", 0, "EXPR", GROUP_PRINT, options.shown.filter, "comm == sshd",
 	     "show only rows for which the expression over columns is true",
 	     FOR(SHOWN | ON(REPORT) | ON(LOG) | ON(EXPORT))),
@@ -428,7 +459,7 @@ const struct option_row option_rows[] = {
 	     FOR(ON(BATCH)), NEEDS("threshold thresholds snapshot-when")),
 	TEXT("against", 0, "WHAT", GROUP_PRINT, words.against, NULL,
 	     "compare: usual or TRACE[:SPAN]; changed: before, quiet, history; a metric: before, history, FROM..TO",
-	     FOR(ON(BATCH))),
+	     FOR(ON(BATCH)), .choices = against_words),
 	TEXT("sort", 0, "COL", GROUP_PRINT, words.sort, NULL,
 	     "sort rows by this column; -COL reverses the order",
 	     FOR(SHOWN | ON(REPORT))),
@@ -503,7 +534,7 @@ const struct option_row option_rows[] = {
 	     FOR(ON(SCREEN)), OF(RECORDED)),
 	VALUE("size", 0, "SIZE", GROUP_SCREEN, options.screen.size, take_screen_size, "",
 	      "size of the --screenshot, COLSxROWS (120x40)",
-	      NEEDS("screenshot"), .initial = "120x40"),
+	      NEEDS("screenshot"), .initial = "120x40", .choices = size_words),
 	COMMAND("list-views", 0, GROUP_INFORM, COMMAND_LIST_VIEWS, NULL, "print the views"),
 	COMMAND_VALUE("list-columns", "VIEW", GROUP_INFORM, COMMAND_LIST_COLUMNS, words.list_columns, take_text, NULL,
 	              "print the columns of a view"),
@@ -545,7 +576,8 @@ const struct option_row option_rows[] = {
 	      .initial = "1s"),
 	VALUE("loglevel", 0, "LEVEL", GROUP_SESSION, options.session.loglevel, take_loglevel,
 	      "only spans that severe: emerg ... debug",
-	      "record only events of programs with at least this severity, emerg to debug"),
+	      "record only events of programs with at least this severity, emerg to debug",
+	      .choices = severity_words),
 	FLAG("functions", 0, GROUP_SESSION, options.session.functions, "entries and exits (cyg_profile)",
 	     "record function entries and exits of programs built with -finstrument-functions"),
 	VALUE("tracepoints", 0, "NAME,...", GROUP_SESSION, options.session.programs, take_items,
@@ -566,7 +598,8 @@ const struct option_row option_rows[] = {
 		"remove what killed blktops left: sessions, relay daemons, followed programs"),
 	TEXT("snapshot", 0, "SESSION", GROUP_SESSION, options.session.snapshot,
 	     "session that P records; new: make one",
-	     "the snapshot session of this machine that P and rules record; new: make one"),
+	     "the snapshot session of this machine that P and rules record; new: make one",
+	     .choices = snapshot_words),
 	TEXT("exec-on-alert", 0, "COMMAND", GROUP_SESSION, words.exec_on_alert, "if --threshold is reached",
 	     "live: run this program, without a shell, when a --threshold is reached; $BLKTOP_ALERT has the reason",
 	     OF(LIVE), NEEDS("threshold thresholds snapshot-when")),
@@ -632,14 +665,6 @@ G_STATIC_ASSERT(G_N_ELEMENTS(option_rows) <= OPTION_SLOTS);
 
 /* --- conditions --- */
 
-/* How messages name each command, in their order. */
-static const struct { enum command command; const char *words; } command_words[] = {
-	{ COMMAND_BATCH, "-b" }, { COMMAND_REPORT, "report" }, { COMMAND_LOG, "log" }, { COMMAND_SAVE, "save" },
-	{ COMMAND_MAP, "map" }, { COMMAND_REDUCE, "reduce" }, { COMMAND_DOCTOR, "--doctor" },
-	{ COMMAND_LIST_SESSIONS, "--list-sessions" }, { COMMAND_LIST_LIMITS, "--list-limits" },
-	{ COMMAND_EXPORT, "an --export option" }, { COMMAND_SCREEN, "the screen" },
-};
-
 bool option_given(const struct command_line *c, const struct option_row *r)
 {
 	return c->given[r - option_rows];
@@ -690,9 +715,9 @@ static char *say_needs(const struct option_row *r, const GPtrArray *choices)
 static char *say_commands(const struct option_row *r)
 {
 	g_autoptr(GPtrArray) choices = g_ptr_array_new();
-	for (size_t i = 0; i < G_N_ELEMENTS(command_words); i++)
-		if (r->commands & 1u << command_words[i].command)
-			g_ptr_array_add(choices, (char *)command_words[i].words);
+	for (size_t i = 0; i < G_N_ELEMENTS(command_rows); i++)
+		if (r->commands & 1u << command_rows[i].command)
+			g_ptr_array_add(choices, (char *)command_rows[i].word);
 	return say_needs(r, choices);
 }
 
@@ -767,7 +792,11 @@ void options_print_help(FILE *out)
 	fputs("Usage: blktop TRACE_DIR... | SPANS.json...                a recorded trace\n"
 	      "       blktop -r HOST[:PORT] | net://HOST/host/NAME/SESSION           live\n"
 	      "       blktop [-- PROGRAM ARG...]       live, of this machine: --help-here\n"
-	      "       blktop -b --view VIEW | report | log | save [OPTION...] SOURCE    print\n", out);
+	      "       blktop -b --view VIEW", out);
+	for (size_t i = 0; i < G_N_ELEMENTS(command_rows); i++)
+		if (command_rows[i].operands)
+			fprintf(out, "|%s", command_rows[i].word);
+	fputs(" [OPTION...] SOURCE\n", out);
 	print_groups(out, GROUP_READ, GROUP_INFORM);
 	fputs("Exit   0 success, 1 failure, 2 usage, 3 losses, 4 incomplete, 128 + N signal N\n", out);
 }
@@ -796,14 +825,16 @@ void options_print_table(FILE *out)
 	for (size_t i = 0; i < option_n_rows && option_rows[i].group != GROUP_HIDDEN; i++) {
 		const struct option_row *r = &option_rows[i];
 		char letter[] = { r->letter ? '-' : '\0', r->letter, '\0' };
-		fprintf(out, "%s\t--%s\t%s\t%s\t%s\n", letter, r->name, r->arg ? r->arg : "",
-			group_title[r->group], r->help);
+		g_autofree char *words = r->choices ? g_strjoinv(" ", (char **)r->choices) : g_strdup("");
+		fprintf(out, "%s\t--%s\t%s\t%s\t%s\t%s\n", letter, r->name, r->arg ? r->arg : "",
+			group_title[r->group], r->help, words);
 	}
 }
 
 void options_print_commands(FILE *out)
 {
-	for (size_t i = 0; i < option_n_subcommands; i++)
-		fprintf(out, "%s\t%s\t%s\n", option_subcommands[i].word, option_subcommands[i].operands,
-			option_subcommands[i].help);
+	for (size_t i = 0; i < G_N_ELEMENTS(command_rows); i++)
+		if (command_rows[i].operands)
+			fprintf(out, "%s\t%s\t%s\n", command_rows[i].word, command_rows[i].operands,
+				command_rows[i].help);
 }

@@ -56,7 +56,7 @@ struct option_row {
 	bool (*take)(const struct option_row *r, const char *text, void *field, GError **error);
 	const char *initial;		/* text of the value if it is not given; NULL: the field's own */
 	unsigned most;			/* numbers: the largest; 0: a billion */
-	const char *const *choices;	/* words, of which the field gets the number */
+	const char *const *choices;	/* words that it takes, or some of them; NULL: no special ones */
 	const char *brief;		/* for the help screen; NULL: on one line with the next row */
 	const char *help;		/* one sentence, for man page and completions */
 	/* When it is refused, whatever its value; checked by option_check(): */
@@ -85,21 +85,14 @@ const struct option_row *option_find(const char *name);
 /* Why the first refused option is refused, as one line (g_free). NULL: none is. */
 char *option_check(const struct command_line *c);
 
-/* Subcommands: the first word of the command line. A directory of that name is written "./report". */
-struct subcommand {
-	const char *word;
-	enum command command;
-	const char *operands;
-	const char *help;		/* one sentence */
-};
-
-extern const struct subcommand option_subcommands[];
-extern const size_t option_n_subcommands;
+/* The word if it is a command, as the first one of the command line (a directory of that name is written "./report");
+ * static. NULL: it is none. */
+const char *option_command_of(const char *word, enum command *ret);
 
 void options_print_help(FILE *out);	/* fits a screen of 80 columns */
 void options_print_help_session(FILE *out);	/* the same for sessions of this machine, */
 void options_print_help_send(FILE *out);	/* and for what is sent to other programs */
-/* Tab-separated: -letter, --name, ARGUMENT, group, help; for man page and completions. */
+/* Tab-separated: -letter, --name, ARGUMENT, group, help, words that it takes; for man page and completions. */
 void options_print_table(FILE *out);
 void options_print_commands(FILE *out);	/* of subcommands: word, operands, help */
 

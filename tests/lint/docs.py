@@ -44,13 +44,26 @@ def options():
 def formats():
     """Help and completions are made from the tables of src/export/export.h; the guide names each format."""
     row = [line.split("\t") for line in ask("--print-options") if line.split("\t")[1] == "--format"][0]
-    known = {word for part in row[-1].split(";") for word in part.split(":")[1].split()}
+    known = {word for part in row[4].split(";") for word in part.split(":")[1].split()}
     text = text_of("doc/guide.md")
-    tap.ok("the help has formats of rows and of spans", [] if {"text", "json", "folded", "zipkin"} <= known else [row[-1]])
+    tap.ok("the help has formats of rows and of spans", [] if {"text", "json", "folded", "zipkin"} <= known else [row[4]])
     tap.ok("the guide names all formats", [f"doc/guide.md: no '--format {word}'" for word in sorted(known)
                                            if not re.search(rf"--format {word}\b", text)])
     used = {word for text in map(text_of, DOCUMENTS) for word in re.findall(r"--format ([a-z]+)", text)}
     tap.ok("formats in the documents exist", sorted(used - known))
+
+
+def table():
+    """What is still written by hand about commands and options: each place that lacks one of the table is named."""
+    words = [line.split("\t")[0] for line in ask("--print-commands")]
+    page = text_of("doc/blktop.1").split("\n.SH COMMANDS\n")[1].split("\n.SH ")[0]
+    problems = [f"doc/guide.md: no 'blktop {word}'" for word in words if not re.search(rf"blktop {word}\b", text_of("doc/guide.md"))]
+    problems += [f"doc/blktop.1: COMMANDS do not describe {word}" for word in words if not re.search(rf"^\.[BI]R? .*\b{word}\b", page, re.M)]
+    tap.ok("guide and man page have all commands", problems)
+    rows = [line.split("\t") for line in ask("--print-options")]
+    free = {"--size", "--loglevel", "--against", "--at", "--from", "--to"}  # examples, or other words beside these
+    tap.ok("the help of options has the words that they take", [f"{row[1]}: {word}" for row in rows if row[1] not in free
+                                                               for word in row[5].split() if word.rstrip("=") not in re.findall(r"[\w-]+", row[4])])
 
 
 def targets():
@@ -137,6 +150,7 @@ letters()
 if os.access(BLKTOP, os.X_OK):
     options()
     formats()
+    table()
     keys()
 else:
     tap.skip("options, views and keys in the documents exist", "blktop is not built")

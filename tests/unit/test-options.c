@@ -413,7 +413,7 @@ static void test_help(void)
 	check_screen(sent);
 	for (char **r = rows; **r; r++) {
 		g_auto(GStrv) fields = g_strsplit(*r, "\t", -1);
-		g_assert_cmpuint(g_strv_length(fields), ==, 5);
+		g_assert_cmpuint(g_strv_length(fields), ==, 6);
 		const char *page = g_str_equal(fields[3], "Here") ? session : g_str_equal(fields[3], "Send") ? sent :
 				   help;
 		g_assert_nonnull(strstr(page, fields[1]));
