@@ -222,11 +222,15 @@ static void push(struct script *s, int64_t ts, uint16_t stream, uint16_t row, co
 /* Which of the alternatives ("a|b") the name is, from 0; -1: none. */
 static int alternative(const char *names, const char *name)
 {
-	g_auto(GStrv) each = g_strsplit(names, "|", -1);
-	for (int i = 0; each[i]; i++)
-		if (!strcmp(each[i], name))
+	size_t len = strlen(name);
+	for (int i = 0;; i++) {
+		size_t n = strcspn(names, "|");
+		if (n == len && !strncmp(names, name, n))
 			return i;
-	return -1;
+		if (!names[n])
+			return -1;
+		names += n + 1;
+	}
 }
 
 /* The slot of a key in a row from `from` on; -1: nobody (else) asked for it. */
