@@ -130,7 +130,7 @@ char *clocks_back_report(const struct timeline *tl)
 
 char *losses_report(const struct timeline *tl)
 {
-	struct completeness c = timeline_completeness(tl);
+	struct completeness c = timeline_facts(tl)->completeness;
 	if (!c.lost_events && !c.lost_packets)
 		return NULL;
 	g_autofree char *sources = losses_by_source(tl);

@@ -420,7 +420,7 @@ char *reading_damaged(const struct completeness *t)
 
 int reading_loss_code(struct reading *r)
 {
-	struct completeness completeness = timeline_completeness(r->tl);
+	struct completeness completeness = timeline_facts(r->tl)->completeness;
 	struct job_status st;
 
 	job_get_status(r->job, &st);

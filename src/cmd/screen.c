@@ -113,7 +113,7 @@ static void judge(struct screen_run *s)
  * and at its end: a pair may begin to be recorded at any time. */
 static bool is_time_to_look(const struct screen_run *s, const struct job_status *st)
 {
-	if (s->suggesting || rules_n_installed() || timeline_has_spans(s->tl) || !timeline_has_events(s->tl))
+	if (s->suggesting || rules_n_installed() || timeline_facts(s->tl)->has_spans || !timeline_has_events(s->tl))
 		return false;
 	if (st->phase == JOB_DONE)
 		return !s->looked_at || (s->session && st->n_events > s->looked_at);
@@ -187,7 +187,7 @@ static bool backend_suggested_spans(void *data, char **ret_rules, char **ret_mes
 		return true;
 	}
 	*ret_rules = g_strdup(s->suggested_rules);
-	*ret_message = g_strdup(timeline_has_spans(s->tl) ? "this trace has spans" :
+	*ret_message = g_strdup(timeline_facts(s->tl)->has_spans ? "this trace has spans" :
 				s->session && !input_stored_path(s->in) ?
 				"pairs are found in stored packets, and none are stored" :
 				!s->session && !input_has_events(s->in, NULL) ?
@@ -256,8 +256,8 @@ static bool has_kernel(const struct timeline *tl)
 static const char *domains(const struct screen_run *s)
 {
 	bool kernel = s->preview_kernel || has_kernel(s->tl);
-	bool ust = s->preview_ust || timeline_has_spans(s->tl);
-	if (!kernel && timeline_has_spans(s->tl) && !timeline_has_events(s->tl))
+	bool ust = s->preview_ust || timeline_facts(s->tl)->has_spans;
+	if (!kernel && timeline_facts(s->tl)->has_spans && !timeline_has_events(s->tl))
 		return " spans";	/* from a file of spans */
 	return kernel && ust ? " kernel+ust" : kernel ? " kernel" : ust ? " ust" : "";
 }
@@ -399,7 +399,7 @@ static char *unread_message(struct screen_run *s, bool *ret_error)
 	job_get_status(s->job, &st);
 	if (s->live || st.phase <= JOB_LOADING)
 		return NULL;
-	struct completeness completeness = timeline_completeness(s->tl);
+	struct completeness completeness = timeline_facts(s->tl)->completeness;
 	for (; s->reported < 2 && !text; s->reported++) {
 		g_autofree char *line = s->reported ? reading_left_out(&st) : reading_damaged(&completeness);
 		text = line ? text_visible(line) : NULL;
@@ -469,7 +469,7 @@ static bool fetch_preview(struct screen_run *s)
 	s->preview = fresh;
 	s->window = window;
 	s->preview_kernel |= has_kernel(fresh);
-	s->preview_ust |= timeline_has_spans(fresh);
+	s->preview_ust |= timeline_facts(fresh)->has_spans;
 	return true;
 }
 

@@ -271,7 +271,7 @@ static void put_json_completeness(struct json_out *b, const struct rows *rows)
 	json_put_int(b, "late_records", (int64_t)rows->completeness.late);
 	json_put_int(b, "reordered_pairs", (int64_t)rows->completeness.reordered_pairs);
 	json_put_int(b, "reordered_max_ns", rows->completeness.reordered_max_ns);
-	json_put_int(b, "dropped_traces", (int64_t)(traces + timeline_n_thinned(rows->tl)));
+	json_put_int(b, "dropped_traces", (int64_t)(traces + timeline_facts(rows->tl)->n_thinned));
 	json_put_int(b, "dropped_spans", (int64_t)spans);
 	if (rows->left_out)
 		json_put_int(b, "left_out_spans", (int64_t)rows->left_out);

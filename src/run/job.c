@@ -149,7 +149,7 @@ int job_fd(const struct job *j)
  * spread over all heaps, and only malloc_trim() returns it. */
 static void trim_heap(struct job *j, const struct timeline *tl)
 {
-	int64_t folded = timeline_folded_until(tl), retained = timeline_retained_from(tl);
+	int64_t folded = timeline_facts(tl)->folded_until, retained = timeline_retained_from(tl);
 	int64_t now = g_get_monotonic_time();
 	uint64_t traces, evicted;
 

@@ -82,7 +82,7 @@ enum context app_context(const struct app *app)
 
 static bool any_spans(const struct app *app)
 {
-	return timeline_has_spans(app->main) || (app->preview && timeline_has_spans(app->preview));
+	return timeline_facts(app->main)->has_spans || (app->preview && timeline_facts(app->preview)->has_spans);
 }
 
 /* The overview; the events if there are neither spans, nor context switches, nor system calls. */

@@ -109,7 +109,7 @@ void compare_command(struct app *app, struct place *p, enum command_id command)
 	struct view_query q = VIEW_QUERY_INIT;
 	g_autofree char *crumb = NULL;
 
-	if (command == CMD_CHANGED && !timeline_has_spans(app->tl)) {
+	if (command == CMD_CHANGED && !timeline_facts(app->tl)->has_spans) {
 		app_message(app, "what changed compares requests, and this trace has none so far");
 		return;
 	}

@@ -330,7 +330,7 @@ void frame_bar(struct app *app, unsigned y, unsigned x, enum role role, unsigned
 /* How to avoid losses: the command where there is room, else the key that shows it. */
 static unsigned completeness_repair(struct app *app, unsigned y, unsigned x)
 {
-	struct completeness all = timeline_completeness(app->main);
+	struct completeness all = timeline_facts(app->main)->completeness;
 	bool by_tracer = all.lost_events || all.lost_packets;
 	unsigned after = frame_add(app, y, x, ROLE_DIM, "   %s%s", by_tracer ? "next time: " : "",
 				   by_tracer ? repair_for_losses() : "a piece of the trace is missing or damaged");
@@ -398,7 +398,7 @@ static unsigned completeness_losses(struct app *app, unsigned y, const struct co
 		x = frame_add(app, y, x, ROLE_DISTRUST, " late %" G_GUINT64_FORMAT, t->late);
 	uint64_t traces, spans;
 	timeline_evicted(app->main, &traces, &spans);
-	traces += timeline_n_thinned(app->main);
+	traces += timeline_facts(app->main)->n_thinned;
 	if (traces)
 		x = frame_add(app, y, x, ROLE_DISTRUST, " dropped %" G_GUINT64_FORMAT " traces", traces);
 	if (t->corrected == 1)
@@ -412,7 +412,7 @@ static unsigned completeness_losses(struct app *app, unsigned y, const struct co
 static unsigned completeness_all(struct app *app, unsigned y, unsigned x, const struct completeness *t)
 {
 	const struct outline *o = app->nav.reading ? app->outline : NULL;
-	const struct completeness all = timeline_completeness(app->main);
+	const struct completeness all = timeline_facts(app->main)->completeness;
 	bool more = all.lost_events > t->lost_events || all.lost_packets > t->lost_packets;
 	g_autofree char *lost = o ? extent_lost_text(&app->extent, o->from_ns, o->to_ns) :
 		more ? extent_counts_text(all.lost_events, all.lost_packets) : NULL;
@@ -469,9 +469,9 @@ static unsigned completeness_reach(struct app *app, unsigned y, unsigned x, int6
 	char clock[TIMEFMT_LEN];
 	const char *mark = "   ";
 	int64_t stored = app->status.stored ? app->status.stored_from_ns : TIME_UNKNOWN;
-	int64_t from = timeline_requests_from(app->main);
+	int64_t from = timeline_facts(app->main)->requests_from;
 	bool wide = app->canvas->cols >= REACH_COLS, is_stored = stored != TIME_UNKNOWN;
-	bool requests = timeline_has_spans(app->main) && (is_stored || from != TIME_UNKNOWN);
+	bool requests = timeline_facts(app->main)->has_spans && (is_stored || from != TIME_UNKNOWN);
 
 	if (wide || (!requests && !is_stored)) {
 		x = frame_add(app, y, x, ROLE_DIM, "%shistory %s-now", mark, timefmt_clock(clock, first));
@@ -504,7 +504,7 @@ static unsigned completeness_history(struct app *app, unsigned y, unsigned x)
 void frame_completeness(struct app *app, unsigned y, const struct completeness *completeness)
 {
 	char a[TIMEFMT_LEN], b[TIMEFMT_LEN];
-	size_t budget = timeline_budget(app->main), held = timeline_bytes(app->main);
+	size_t budget = timeline_facts(app->main)->budget, held = timeline_bytes(app->main);
 	const struct outline *o = app->nav.reading ? app->outline : NULL;
 	bool unread = app->cover.kind == COVER_UNREAD;
 	unsigned x = unread ? frame_add(app, y, 0, ROLE_UNREAD, "DATA -") : completeness_losses(app, y, completeness);
@@ -697,7 +697,7 @@ static void draw_coach(struct app *app, unsigned y)
 	canvas_fill(app->canvas, y, 0, app->canvas->cols, ROLE_COACH, " ");
 	for (size_t i = 0; i < G_N_ELEMENTS(hints) && app->prompt.kind == PROMPT_NONE; i++) {
 		bool says_open = context == CTX_OVERVIEW && hints[i].command == CMD_DRILL && !says_why(app);
-		bool no_spans = hints[i].command == CMD_CHANGED && !timeline_has_spans(app->tl);
+		bool no_spans = hints[i].command == CMD_CHANGED && !timeline_facts(app->tl)->has_spans;
 		g_autofree char *hint = hints[i].context == context && !no_spans ?
 			hint_text(context, hints[i].command, says_open ? "open" : hints[i].word) : NULL;
 
@@ -811,7 +811,7 @@ void frame_draw(struct app *app, struct place *p)
 		bar |= CTX_TOP_BAR;
 	if (says_why(app))
 		bar |= CTX_WHY_BAR;
-	if ((bar & CTX_OVERVIEW) && timeline_has_spans(app->tl))
+	if ((bar & CTX_OVERVIEW) && timeline_facts(app->tl)->has_spans)
 		bar |= CTX_SPANS_BAR;
 	if (app->more_keys)
 		bar = app_context(app) | CTX_MORE_BAR;

@@ -53,7 +53,7 @@ struct place {
 	char *filter;			/* text, or NULL */
 	struct expr *expr[PANE_N];	/* the filter for each pane; NULL: all its rows are shown */
 	struct rows *rows;		/* NULL: must be built */
-	uint64_t version;		/* timeline_version() when they were built */
+	uint64_t version;		/* timeline_facts()->version when they were built */
 	struct view_query built;	/* what they were built for; its texts are those of .narrow */
 	int64_t mark_ns;		/* an instant to mark, in timeline and waterfall the cursor; TIME_UNKNOWN:
 					 * none */

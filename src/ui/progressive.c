@@ -327,14 +327,14 @@ const struct timeline *progressive_lanes(struct app *app, int64_t from_ns, int64
 
 const struct extent_strip *progressive_strip(struct app *app)
 {
-	if (app->strip && app->strip_version != timeline_version(app->main))
+	if (app->strip && app->strip_version != timeline_facts(app->main)->version)
 		forget_strip(app);
 	if (!app->strip) {
 		struct extent read = { .main = app->main, .final_to_ns = INT64_MAX };
 
 		app->strip = extent_strip_new(app->outline ? &app->extent : &read);
 	}
-	app->strip_version = timeline_version(app->main);
+	app->strip_version = timeline_facts(app->main)->version;
 	return app->strip;
 }
 

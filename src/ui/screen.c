@@ -60,7 +60,7 @@ static bool is_outdated(const struct app *app, const struct place *p)
 {
 	bool rests = screen_of(p->view)->rests &&
 		     g_get_monotonic_time() - p->built_us < BUILD_REST * p->build_cost_us;
-	return p->version != timeline_version(app->tl) && !rests;
+	return p->version != timeline_facts(app->tl)->version && !rests;
 }
 
 static void build(struct app *app, struct place *p, const struct view_query *q)
@@ -69,7 +69,7 @@ static void build(struct app *app, struct place *p, const struct view_query *q)
 
 	p->built = *q;
 	p->rows = p->view->build(app->tl, q);
-	p->version = timeline_version(app->tl);
+	p->version = timeline_facts(app->tl)->version;
 	p->built_us = g_get_monotonic_time();
 	p->build_cost_us = p->built_us - begun_us;
 	screen_of(p->view)->prepare(app, p);

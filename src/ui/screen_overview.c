@@ -203,7 +203,7 @@ static unsigned draw_since(struct app *app, struct place *p, unsigned y)
 	bool active = p->pane == PANE_SINCE;
 	struct canvas *c = app->canvas;
 
-	if (app->nav.cursor_ns == TIME_UNKNOWN || !timeline_has_spans(app->tl))
+	if (app->nav.cursor_ns == TIME_UNKNOWN || !timeline_facts(app->tl)->has_spans)
 		return 0;
 	if (!row) {
 		canvas_put(c, y, 4, c->cols, ROLE_DIM, "no request that ended here is slower than usual");
@@ -230,7 +230,7 @@ static unsigned draw_dropped(struct app *app, struct place *p, struct box box)
 	const char *list = place_pane(p, PANE_CAUSES).rows->omitted;
 	g_autofree char *text = NULL, *suggestion = output_suggestion(app);
 
-	if (suggestion && !timeline_has_spans(app->tl))
+	if (suggestion && !timeline_facts(app->tl)->has_spans)
 		return frame_sentence(app, box, ROLE_HOT, suggestion);
 	if (!p->rows->dropped && !list)
 		return 0;
@@ -369,7 +369,7 @@ static void draw(struct app *app, struct place *p, struct box box)
 	unsigned y = draw_head(app, p, o, box);
 	struct box tables = { y, 0, box.y + box.rows > y ? box.y + box.rows - y : 0, box.cols };
 
-	if (app->nav.cursor_ns != TIME_UNKNOWN && !timeline_has_spans(app->tl))
+	if (app->nav.cursor_ns != TIME_UNKNOWN && !timeline_facts(app->tl)->has_spans)
 		draw_pane(app, p, PANE_PROCESSES, tables, true);
 	else if (box.cols >= WIDE && tables.rows >= 8 && !have_room(p, tables.rows))
 		draw_side_by_side(app, p, tables);

@@ -82,7 +82,7 @@ static void add_containers(GPtrArray *lines, const struct view *v)
 
 static void add_completeness(GPtrArray *lines, const struct app *app, const struct completeness *t)
 {
-	struct completeness all = timeline_completeness(app->main);
+	struct completeness all = timeline_facts(app->main)->completeness;
 	bool lost = t->lost_events || t->lost_packets, ever = all.lost_events || all.lost_packets;
 
 	add(lines, "Completeness");
@@ -118,7 +118,7 @@ static void add_completeness(GPtrArray *lines, const struct app *app, const stru
 	if (traces)
 		add(lines, "  dropped for memory (--memory): %" G_GUINT64_FORMAT " traces of %"
 		    G_GUINT64_FORMAT " spans, the slowest of each operation last", traces, spans);
-	uint64_t thinned = timeline_n_thinned(app->main);
+	uint64_t thinned = timeline_facts(app->main)->n_thinned;
 	if (thinned)
 		add(lines, "  not in history: %" G_GUINT64_FORMAT " traces, which were not among the slowest of "
 		    "their minute", thinned);

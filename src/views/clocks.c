@@ -92,7 +92,7 @@ static const char *hold(struct clocks *k, char *text)
 static GArray *find_endpoints(struct clocks *k, const struct timeline *tl)
 {
 	GArray *found = g_array_new(false, false, sizeof(struct endpoint));
-	size_t n = timeline_has_hostless(tl) ? timeline_n_spans(tl) : 0;
+	size_t n = timeline_facts(tl)->has_hostless ? timeline_n_spans(tl) : 0;
 	for (size_t i = 0; i < n && found->len < LIMIT_ENDPOINTS; i++) {
 		const struct span *s = timeline_span(tl, i);
 		uint64_t key = reftext_pair(s->service, s->ip);

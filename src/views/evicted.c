@@ -47,7 +47,7 @@ static void add_about(struct rows *rows, const char *text)
 
 static void describe_history(struct rows *rows)
 {
-	uint64_t n = timeline_n_thinned(rows->tl);
+	uint64_t n = timeline_facts(rows->tl)->n_thinned;
 	g_autofree char *text = n ? g_strdup_printf("INCOMPLETE: history has only the slowest traces of each minute; %"
 						    G_GUINT64_FORMAT " others are not in it", n) : NULL;
 

@@ -51,7 +51,7 @@ bool extent_is_folded(const struct timeline *main, int64_t from, int64_t to, int
 		      int64_t *ret_to)
 {
 	int64_t begin = from, end = to;
-	if (from >= timeline_folded_until(main))
+	if (from >= timeline_facts(main)->folded_until)
 		return false;
 	for (size_t i = timeline_find(main, from); i < timeline_n_seconds(main); i++) {
 		const struct second *s = timeline_outline(main, i);
@@ -119,7 +119,7 @@ bool extent_is_less(const struct extent *e, int64_t from, int64_t to, bool with_
 
 	retained(e, &main_from, &main_to);
 	return from < main_from || extent_is_folded(e->main, from, to, NULL, NULL) ||
-	       (with_spans && from < timeline_requests_from(e->main));
+	       (with_spans && from < timeline_facts(e->main)->requests_from);
 }
 
 struct cover extent_retained_cover(const struct extent *e, int64_t from, int64_t to, int64_t step_ns,
@@ -200,7 +200,7 @@ static void add_cells(struct extent_strip *s, const struct extent *e)
 		int64_t ns = MIN(p->end_ns, o->to_ns) - MAX(p->begin_ns, o->from_ns);
 		p->bytes = (double)o->cell[i].bytes / MAX((double)ns / NS_PER_S, SHORTEST_S);
 		p->gap = !o->cell[i].bytes;
-		p->folded = p->begin_ns < timeline_folded_until(e->main) &&
+		p->folded = p->begin_ns < timeline_facts(e->main)->folded_until &&
 			    p->end_ns > timeline_retained_from(e->main);
 		s->max_bytes = MAX(s->max_bytes, p->bytes);
 	}

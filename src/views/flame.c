@@ -360,7 +360,7 @@ static bool is_of_threads(const struct timeline *tl, const struct view_query *q)
 {
 	bool of_requests = query_has_trace(q) || q->operation || q->service;
 	bool narrowed = q->pid >= 0 || q->tid >= 0 || q->host != ID_NONE || q->container;
-	return !of_requests && (q->by != BY_SYSTEM || narrowed || !timeline_has_spans(tl));
+	return !of_requests && (q->by != BY_SYSTEM || narrowed || !timeline_facts(tl)->has_spans);
 }
 
 static struct rows *build(const struct timeline *tl, const struct view_query *query)

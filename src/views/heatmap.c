@@ -338,9 +338,9 @@ static void coarsen(struct heatmap *h, int from_bits)
 static void update(struct heatmap *h, const struct timeline *tl, const struct metric_query *q, const struct range *r)
 {
 	GArray *old = h->columns;
-	bool same = timeline_serial(tl) == h->serial;
+	bool same = timeline_facts(tl)->serial == h->serial;
 	same = place_columns(h, tl, r) && same;
-	h->serial = timeline_serial(tl);
+	h->serial = timeline_facts(tl)->serial;
 	h->columns = columns_of(h, tl, q, r);
 	if (same)
 		reuse(h->columns, old);

@@ -97,11 +97,11 @@ static int compare_spans(const void *va, const void *vb)
 /* The sorted spans of the thread's group. Valid for this version of the timeline. */
 static struct thread_span *spans_of_thread(struct history *h, uint32_t thread, size_t *ret_n)
 {
-	if (h->threads && h->version != timeline_version(h->tl))
+	if (h->threads && h->version != timeline_facts(h->tl)->version)
 		thread_index_free(g_steal_pointer(&h->threads));
 	if (!h->threads)
 		h->threads = thread_index_new(h->tl);
-	h->version = timeline_version(h->tl);
+	h->version = timeline_facts(h->tl)->version;
 	struct thread_index *x = h->threads;
 	uint32_t place = place_of(x, thread);
 	struct thread_span *of = &x->list[x->from[place]];
@@ -222,7 +222,7 @@ static void lock_waits_free(struct lock_waits *l)
 static struct lock_waits *lock_waits_new(const struct timeline *tl)
 {
 	struct lock_waits *l = g_new0(struct lock_waits, 1);
-	l->version = timeline_version(tl);
+	l->version = timeline_facts(tl)->version;
 	l->by_lock = g_array_new(FALSE, FALSE, sizeof(struct past_lock_wait));
 	for (size_t i = 0; i < timeline_n_spans(tl); i++) {
 		const struct span *s = timeline_span(tl, i);
@@ -274,7 +274,7 @@ unsigned history_held_up(struct history *h, uint32_t thread, int64_t from, int64
 {
 	g_autoptr(GHashTable) threads = g_hash_table_new(NULL, NULL);
 	struct past_lock_wait first = { .waker = thread };
-	if (h->locks && h->locks->version != timeline_version(h->tl))
+	if (h->locks && h->locks->version != timeline_facts(h->tl)->version)
 		lock_waits_free(g_steal_pointer(&h->locks));
 	if (!h->locks)
 		h->locks = lock_waits_new(h->tl);
@@ -297,7 +297,7 @@ static struct history *latest[2];
 
 struct history *history_new(const struct timeline *tl)
 {
-	uint64_t serial = timeline_serial(tl);
+	uint64_t serial = timeline_facts(tl)->serial;
 	if (latest[1] && latest[1]->serial == serial) {
 		struct history *h = latest[0];
 		latest[0] = latest[1];

@@ -1092,5 +1092,5 @@ const struct metric_query *metric_query_default(const struct timeline *tl)
 		metric_query_where(&calls, "waited != \"for work\"", NULL);
 		g_once_init_leave(&made, 1);
 	}
-	return timeline_has_spans(tl) ? &requests : &calls;
+	return timeline_facts(tl)->has_spans ? &requests : &calls;
 }

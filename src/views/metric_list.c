@@ -174,7 +174,7 @@ bool metric_is_of_spans(const struct metric *m)
 
 bool metric_is_recorded(const struct metric *m, const struct timeline *tl)
 {
-	if (m->kind == OF_SPANS && timeline_has_spans(tl))
+	if (m->kind == OF_SPANS && timeline_facts(tl)->has_spans)
 		return true;
 	for (const char *const *need = m->needs; need && *need; need++)
 		if (!view_has_need(tl, *need))

@@ -18,22 +18,22 @@ static bool has_counts(const struct timeline *tl, enum count_kind kind)
 static bool has_one_need(const struct timeline *tl, const char *name)
 {
 	if (strcmp(name, NEED_SYSCALLS) == 0)
-		return timeline_has_calls(tl);
-	if (strcmp(name, "zipkin:timestamp") == 0 && timeline_has_spans(tl))
+		return timeline_facts(tl)->has_calls;
+	if (strcmp(name, "zipkin:timestamp") == 0 && timeline_facts(tl)->has_spans)
 		return true;		/* spans may come from traced functions or from rules */
 	if (strcmp(name, NEED_PERF) == 0)
 		return has_counts(tl, COUNT_PERF);
 	if (strcmp(name, NEED_PROBES) == 0)
 		return has_counts(tl, COUNT_PROBE);
 	if (strcmp(name, "kernel.tid") == 0)
-		return !timeline_has_unpaired(tl);
+		return !timeline_facts(tl)->has_unpaired;
 	return timeline_has_event(tl, name);
 }
 
 bool view_has_need(const struct timeline *tl, const char *need)
 {
 	if (strcmp(need, NEED_CALLERS) == 0)
-		return !timeline_has_unpaired(tl);
+		return !timeline_facts(tl)->has_unpaired;
 	g_auto(GStrv) names = g_strsplit(need, "|", -1);
 	for (size_t i = 0; names[i]; i++)
 		if (has_one_need(tl, names[i]))

@@ -506,7 +506,7 @@ static struct rows *build(const struct timeline *tl, const struct view_query *qu
 	add_machine(o, rows, &range);
 	add_tables(o, tl, query);
 	add_since(o, rows);
-	g_autofree char *machine = has_slow(o->causes) ? NULL : timeline_has_spans(whole_of(rows)) ?
+	g_autofree char *machine = has_slow(o->causes) ? NULL : timeline_facts(whole_of(rows))->has_spans ?
 		outliers_text(tl, &range) : outliers_machine_text(tl, whole_of(rows), &range);
 	o->machine_why = machine ? rows_text(rows, machine) : NULL;
 	return rows;

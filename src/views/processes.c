@@ -375,7 +375,7 @@ static void find_hosts_with_states(const struct timeline *tl, const struct range
  * where nothing was recorded. */
 static void mark_unknown(struct rows *rows, const struct range *range)
 {
-	bool states = timeline_has_event(rows->tl, "sched_switch"), calls = timeline_has_calls(rows->tl);
+	bool states = timeline_has_event(rows->tl, "sched_switch"), calls = timeline_facts(rows->tl)->has_calls;
 	struct intmap hosts = { 0 };
 	find_hosts_with_states(rows->tl, range, &hosts);
 	for (guint i = 0; i < rows->rows->len; i++) {

@@ -196,7 +196,7 @@ static void add_near(struct usuals *u, const struct operation_info *info, const 
 static struct usuals *usuals_new(const struct history *h)
 {
 	struct usuals *u = g_new0(struct usuals, 1);
-	u->version = timeline_version(h->tl);
+	u->version = timeline_facts(h->tl)->version;
 	u->operations = g_array_new(FALSE, TRUE, sizeof(struct operation));
 	for (size_t i = 0; i < timeline_n_spans(h->tl); i++) {
 		const struct span *s = timeline_span(h->tl, i);
@@ -265,7 +265,7 @@ static struct operation *find_operation(struct history *h, const struct operatio
 	struct usuals *u = h->usuals;
 	uint32_t at = u ? intmap_get(&u->at, operation_key(info)) : INTMAP_NONE;
 	struct operation *op = at == INTMAP_NONE ? NULL : &g_array_index(u->operations, struct operation, at);
-	if (u && u->version == timeline_version(h->tl))
+	if (u && u->version == timeline_facts(h->tl)->version)
 		return op;
 	if (op && (hist_count(&info->duration) - op->count) * FRESH < op->count)
 		return op;

@@ -150,7 +150,7 @@ static unsigned found(const struct timeline *tl, uint32_t host)
 			there = has_event(tl, host, missing_names[i].events[k]);
 		found |= there ? 0 : missing_names[i].missing;
 	}
-	bool calls = host == ID_NONE ? timeline_has_calls(tl) : timeline_host_has_calls(tl, host);
+	bool calls = host == ID_NONE ? timeline_facts(tl)->has_calls : timeline_host_has_calls(tl, host);
 	return found | (calls ? 0 : MISSING_CALLS);
 }
 

@@ -90,8 +90,8 @@ static enum waited outside(const struct waits *w, uint32_t thread, enum call_wai
 {
 	if (!timeline_has_spans_of(w->tl, thread))
 		return wait == CALL_WAITS_EVENT ? WAITED_FOR_WORK : WAITED_UNKNOWN;
-	int64_t spans_from = timeline_requests_from(w->tl);
-	bool has_all = (spans_from == TIME_UNKNOWN || begin_ns >= spans_from) && !timeline_n_thinned(w->tl);
+	int64_t spans_from = timeline_facts(w->tl)->requests_from;
+	bool has_all = (spans_from == TIME_UNKNOWN || begin_ns >= spans_from) && !timeline_facts(w->tl)->n_thinned;
 	return has_all && wait != CALL_WAITS_UNKNOWN ? WAITED_FOR_WORK : WAITED_UNKNOWN;
 }
 

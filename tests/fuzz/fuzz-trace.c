@@ -140,7 +140,7 @@ static void compare_pieces(struct native *n, const struct fuzz_model *whole)
 	timeline_coverage(m.timeline, &first2, &last2);
 	g_assert_cmpint(first, ==, first2);
 	g_assert_cmpint(last, ==, last2);
-	struct completeness t = timeline_completeness(whole->timeline), t2 = timeline_completeness(m.timeline);
+	struct completeness t = timeline_facts(whole->timeline)->completeness, t2 = timeline_facts(m.timeline)->completeness;
 	g_assert_cmpuint(t.lost_events, ==, t2.lost_events);
 	g_assert_cmpuint(t.lost_packets, ==, t2.lost_packets);
 	if (g_getenv("FUZZ_LAWS")) {

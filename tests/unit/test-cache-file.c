@@ -105,7 +105,7 @@ static void test_unload(void)
 	size_t n = timeline_n_seconds(again);
 	guint freed = 0;
 	g_assert_cmpuint(n, ==, timeline_n_seconds(tl));
-	g_assert_cmpint(timeline_folded_until(again), ==, TIME_UNKNOWN);
+	g_assert_cmpint(timeline_facts(again)->folded_until, ==, TIME_UNKNOWN);
 	for (unsigned round = 0; round < 2; round++)
 		for (size_t i = 0; i < n; i++) {
 			const struct second *s = timeline_second(tl, i), *x = timeline_second(again, i);
@@ -113,11 +113,11 @@ static void test_unload(void)
 			g_assert_cmpuint(x->n_threads, ==, s->n_threads);
 			g_assert_cmpuint(x->bytes, ==, s->bytes);
 			g_assert_cmpmem(&x->totals, sizeof x->totals, &s->totals, sizeof s->totals);
-			uint64_t version = timeline_version(again);
+			uint64_t version = timeline_facts(again)->version;
 			guint before = outlines(again);
 			timeline_unload(again);
 			freed += outlines(again) - before;
-			g_assert_cmpint(timeline_version(again) != version, ==, outlines(again) != before);
+			g_assert_cmpint(timeline_facts(again)->version != version, ==, outlines(again) != before);
 		}
 	g_assert_cmpuint(freed, >, 0);
 	timeline_free(again);

@@ -243,7 +243,7 @@ static void test_not_stored(gconstpointer name)
 	const struct second *came = timeline_second(tl, timeline_find(tl, from + 2 * NS_PER_S));
 	g_assert_cmpint(came->begin_ns, ==, from + 2 * NS_PER_S);
 	g_assert_cmpuint(came->completeness.late, ==, late);
-	g_assert_cmpuint(timeline_completeness(tl).late, ==, late);
+	g_assert_cmpuint(timeline_facts(tl)->completeness.late, ==, late);
 	g_assert_cmpuint(st.late, ==, late);
 	g_assert_false(st.corrects);
 	g_assert_cmpuint(st.corrected, ==, 0);

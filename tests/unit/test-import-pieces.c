@@ -82,7 +82,7 @@ static char *imported(const char *text, size_t piece_bytes)
 	g_autofree char *json = span_export(tl, &all, SPAN_JSON, &n, &error);
 	g_assert_no_error(error);
 	g_assert_true(timeline_coverage(tl, &first, &last));
-	struct completeness completeness = timeline_completeness(tl);
+	struct completeness completeness = timeline_facts(tl)->completeness;
 	GString *ret = g_string_new(json);
 	g_string_append_printf(ret, "%s %" G_GINT64_FORMAT " %" G_GINT64_FORMAT " %" G_GUINT64_FORMAT
 			       " %" G_GUINT64_FORMAT "\n", warning ? strchr(warning, ':') : "", first, last,

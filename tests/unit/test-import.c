@@ -584,7 +584,7 @@ static void test_left_out(void)
 		g_assert_cmpuint(timeline_n_spans(tl), ==, cases[i].spans);
 		g_assert_nonnull(warning);
 		g_assert_nonnull(strstr(warning, cases[i].why));
-		g_assert_cmpuint(timeline_completeness(tl).lost_events, ==, 1);
+		g_assert_cmpuint(timeline_facts(tl)->completeness.lost_events, ==, 1);
 	}
 }
 

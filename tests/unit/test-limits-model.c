@@ -240,7 +240,7 @@ static bool held_records(uint64_t n)
 	add_switch(s, 2000000, 0, 7, 256, 0);
 	add_switch(s, 3000000, 1, 7, 1, 0);
 	g_autoptr(blk_timeline) tl = timeline_of(s->str);
-	bool held = timeline_completeness(tl).reordered_pairs;
+	bool held = timeline_facts(tl)->completeness.reordered_pairs;
 	g_assert_true(held == is_collected(n));
 	return held;
 }
@@ -253,7 +253,7 @@ static bool early_events(uint64_t n)
 		g_string_append_printf(s, "%u %u block_rq_%s dev=1 sector=%u rwbs=0 nr_sector=8 error=0\n",
 				       1000 + i, i < n, i < n ? "complete" : "issue", 8 * (unsigned)(i % n));
 	g_autoptr(blk_timeline) tl = timeline_of(s->str);
-	uint32_t paired = (uint32_t)timeline_completeness(tl).reordered_pairs;
+	uint32_t paired = (uint32_t)timeline_facts(tl)->completeness.reordered_pairs;
 	g_assert_cmpuint(paired, ==, MIN(n, LIMIT_EARLY_EVENTS));
 	return paired == n;
 }
@@ -388,7 +388,7 @@ static bool open_trace_seconds(uint64_t n)
 	fed_publish(&r, true);
 	for (size_t i = 0; i < timeline_n_spans(r.tl); i++)
 		open |= timeline_span(r.tl, i)->span_id == 2 && timeline_span(r.tl, i)->state == SPAN_COMPLETE;
-	g_test_message("late %u", (unsigned)timeline_completeness(r.tl).late);
+	g_test_message("late %u", (unsigned)timeline_facts(r.tl)->completeness.late);
 	fed_end(&r);
 	return open;
 }

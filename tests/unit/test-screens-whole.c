@@ -846,7 +846,7 @@ static void test_requests_again(void)
 	begin();
 	seen.phase = UI_LIVE;
 	seen.stored = true;
-	int64_t from = timeline_requests_from(tl);
+	int64_t from = timeline_facts(tl)->requests_from;
 	g_assert_cmpint(from, >, FAKE_T0 + 5 * FAKE_S);
 	g_assert_cmpint(from, <, FAKE_T0 + 19 * FAKE_S);
 	start(&f, tl, 24, 80);

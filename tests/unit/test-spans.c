@@ -137,11 +137,11 @@ static void test_late(void)
 		span_feed_mark(r.f, &(struct span_mark){ .ts = i * S, .trace = 2, .span = 2, .event = "x" });
 		publish(&r, false);
 	}
-	g_assert_cmpuint(timeline_completeness(r.tl).late, ==, 0);
+	g_assert_cmpuint(timeline_facts(r.tl)->completeness.late, ==, 0);
 	mark(&r, 9 * S, 3, 1, "start");
 	mark(&r, 9 * S + 1, 3, 1, "end");
 	publish(&r, true);
-	g_assert_cmpuint(timeline_completeness(r.tl).late, ==, 2);
+	g_assert_cmpuint(timeline_facts(r.tl)->completeness.late, ==, 2);
 	g_assert_null(find(r.tl, 3));
 	assert_span(r.tl, 1, SPAN_COMPLETE, S, S + 5);
 	end(&r);
@@ -489,12 +489,12 @@ static void test_endless(void)
 {
 	struct run r = begin(&(struct model_options){ .live = true });
 	mark(&r, S, 1, 0, "start");
-	for (unsigned i = 2; i < 1500000 && !timeline_completeness(r.tl).late; i++) {
+	for (unsigned i = 2; i < 1500000 && !timeline_facts(r.tl)->completeness.late; i++) {
 		mark(&r, S + i * INT64_C(5000), i, 1, "start");
 		if (i % 10000 == 0)
 			publish(&r, false);
 	}
-	g_assert_cmpuint(timeline_completeness(r.tl).late, >, 0);
+	g_assert_cmpuint(timeline_facts(r.tl)->completeness.late, >, 0);
 	g_assert_cmpint(find(r.tl, 1)->state, ==, SPAN_PARTIAL);
 	end(&r);
 }

@@ -167,7 +167,7 @@ static void test_long(void)
 	uint64_t traces, spans;
 	timeline_evicted(y.tl, &traces, &spans);
 	g_assert_cmpuint(timeline_n_spans(y.tl) + spans, ==, 20000);
-	g_assert_cmpuint(timeline_completeness(y.tl).late, ==, 0);
+	g_assert_cmpuint(timeline_facts(y.tl)->completeness.late, ==, 0);
 	finish(&y);
 }
 

@@ -94,11 +94,11 @@ static void test_empty(void)
 	g_assert_null(timeline_span(tl, 0));
 	g_assert_null(timeline_trace_spans(tl, 1));
 	g_assert_false(timeline_has_event(tl, "sched_switch"));
-	g_assert_false(timeline_has_spans(tl));
+	g_assert_false(timeline_facts(tl)->has_spans);
 	g_assert_cmpint(timeline_retained_from(tl), ==, TIME_UNKNOWN);
 
 	timeline_apply(tl, publication_new());
-	g_assert_cmpuint(timeline_version(tl), ==, 0);	/* nothing changed */
+	g_assert_cmpuint(timeline_facts(tl)->version, ==, 0);	/* nothing changed */
 	publication_free(NULL);
 	second_unref(NULL);
 	span_unref(NULL);
@@ -135,7 +135,7 @@ static void test_registries(void)
 	g_assert_cmpint(first, ==, 50);
 	g_assert_cmpint(last, ==, 300);
 	g_assert_cmpuint(timeline_n_events(tl), ==, 12);
-	g_assert_cmpuint(timeline_completeness(tl).provisional, ==, 3);
+	g_assert_cmpuint(timeline_facts(tl)->completeness.provisional, ==, 3);
 	g_assert_cmpint(timeline_retained_from(tl), ==, 50);
 	g_assert_cmpstr(timeline_host(tl, 1)->name, ==, "web1");
 	g_assert_null(timeline_host(tl, 0));	/* not published */
@@ -152,7 +152,7 @@ static void test_registries(void)
 	g_assert_cmpstr(timeline_comm(tl, 1000, 101), ==, "before");
 	g_assert_cmpstr(timeline_comm(tl, 1000, 200), ==, "before");	/* before `until` */
 	g_assert_cmpstr(timeline_comm(tl, 1000, 201), ==, "after");
-	g_assert_cmpuint(timeline_version(tl), ==, 1);
+	g_assert_cmpuint(timeline_facts(tl)->version, ==, 1);
 
 	/* Known better later: the same id again. */
 	struct name_at better = { 100, 6 };
@@ -165,7 +165,7 @@ static void test_registries(void)
 	timeline_apply(tl, p);
 	g_assert_cmpstr(timeline_comm(tl, 1000, 150), ==, "other");
 	g_assert_cmpstr(timeline_host(tl, 1)->name, ==, "web2");
-	g_assert_cmpuint(timeline_version(tl), ==, 2);
+	g_assert_cmpuint(timeline_facts(tl)->version, ==, 2);
 }
 
 static void test_seconds(void)
@@ -207,7 +207,7 @@ static void test_spans(void)
 	apply_span(tl, 4, make_span(2, 3, 10, 90, SPAN_COMPLETE));
 	g_assert_cmpuint(timeline_n_spans(tl), ==, 3);
 	g_assert_cmpuint(timeline_trace_spans(tl, 1)->len, ==, 2);
-	g_assert_true(timeline_has_spans(tl));
+	g_assert_true(timeline_facts(tl)->has_spans);
 	g_assert_null(timeline_trace_spans(tl, 3));
 
 	/* In place, by slot. */
@@ -255,10 +255,10 @@ static void test_pin(void)
 
 	timeline_pin(tl, 0);
 	g_assert_cmpint(timeline_span(tl, 0)->end_ns, ==, 100);	/* until the next apply */
-	uint64_t version = timeline_version(tl);
+	uint64_t version = timeline_facts(tl)->version;
 	timeline_apply(tl, publication_new());
 	g_assert_cmpint(timeline_span(tl, 0)->end_ns, ==, 200);
-	g_assert_cmpuint(timeline_version(tl), >, version);
+	g_assert_cmpuint(timeline_facts(tl)->version, >, version);
 
 	/* What is still held back at the end is freed (ASan tells). */
 	timeline_pin(tl, 1);
@@ -273,7 +273,7 @@ static void test_budget(void)
 	g_autoptr(blk_timeline) tl = timeline_new(BUDGET);
 	uint32_t slot = 0;
 
-	g_assert_cmpuint(timeline_budget(tl), ==, BUDGET);
+	g_assert_cmpuint(timeline_facts(tl)->budget, ==, BUDGET);
 	apply_span(tl, slot++, make_span(999, 1, 0, S / 2, SPAN_COMPLETE));
 	apply_span(tl, slot++, make_span(998, 1, 0, S / 2, SPAN_OPEN));
 	timeline_pin(tl, 999);
@@ -409,7 +409,7 @@ static void test_folding(void)
 		const struct second *s = timeline_second(tl, i);
 		g_assert_cmpint(s->begin_ns, ==, end);
 		g_assert_cmpint(s->end_ns - s->begin_ns, ==, s->fold_ns ? s->fold_ns : S);
-		g_assert_true(!s->fold_ns || s->end_ns <= timeline_folded_until(tl));
+		g_assert_true(!s->fold_ns || s->end_ns <= timeline_facts(tl)->folded_until);
 		n_of[!s->fold_ns ? 0 : s->fold_ns == 10 * S ? 1 : 2]++;
 		end = s->end_ns;
 		calls += hist_count(&s->calls[0].latency);
@@ -452,7 +452,7 @@ static void test_whole_seconds(void)
 		timeline_apply(tl, p);
 	}
 	g_assert_cmpuint(timeline_n_seconds(tl), ==, 100);
-	g_assert_cmpint(timeline_folded_until(tl), ==, TIME_UNKNOWN);
+	g_assert_cmpint(timeline_facts(tl)->folded_until, ==, TIME_UNKNOWN);
 	g_assert_cmpint(timeline_retained_from(tl), ==, 0);
 	timeline_evicted(tl, &traces, &spans);
 	g_assert_cmpuint(spans, >, 15000);
@@ -495,7 +495,7 @@ static void test_dropping(void)
 	g_assert_cmpint(timeline_second(tl, 0)->begin_ns, ==, d.until);
 	g_assert_cmpint(timeline_retained_from(tl), ==, d.until);
 	g_assert_cmpint((int64_t)n, ==, 600 - d.until / S);
-	g_assert_cmpint(timeline_folded_until(tl), ==, TIME_UNKNOWN);
+	g_assert_cmpint(timeline_facts(tl)->folded_until, ==, TIME_UNKNOWN);
 	apply_second(tl, make_second(3, 0));
 	g_assert_cmpuint(timeline_n_seconds(tl), ==, n);
 }

@@ -78,9 +78,9 @@ struct timeline *timeline_new(size_t memory_budget)
 	tl->ended_processes = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	traces_init(tl);
 	tl->containers = g_array_new(FALSE, FALSE, sizeof(struct container_entry));
-	tl->dropped_until = tl->folded_until = tl->evicted_until = TIME_UNKNOWN;
+	tl->dropped_until = tl->facts.folded_until = tl->facts.requests_from = TIME_UNKNOWN;
 	span_sums_init(&tl->sums, memory_budget);
-	tl->budget = memory_budget;
+	tl->facts.budget = memory_budget;
 	return tl;
 }
 
@@ -325,22 +325,12 @@ bool timeline_host_has_calls(const struct timeline *tl, uint32_t host)
 	return timeline_host_has_event(tl, host, ANY_CALL);
 }
 
-bool timeline_has_hostless(const struct timeline *tl)
-{
-	return tl->has_hostless;
-}
-
 bool timeline_has_spans_of(const struct timeline *tl, uint32_t thread)
 {
 	const struct thread_info *t = timeline_thread(tl, thread);
 
 	return t && t->process != ID_NONE ? intmap_get(&tl->span_processes, t->process) != INTMAP_NONE :
 	       intmap_get(&tl->span_threads, thread) != INTMAP_NONE;
-}
-
-bool timeline_has_spans(const struct timeline *tl)
-{
-	return tl->has_spans;
 }
 
 char **timeline_event_names(const struct timeline *tl)
@@ -354,19 +344,9 @@ bool timeline_has_events(const struct timeline *tl)
 	return g_hash_table_size(tl->classes) > 0;
 }
 
-bool timeline_has_calls(const struct timeline *tl)
+const struct timeline_facts *timeline_facts(const struct timeline *tl)
 {
-	return tl->has_calls;
-}
-
-bool timeline_has_unpaired(const struct timeline *tl)
-{
-	return tl->has_unpaired;
-}
-
-struct completeness timeline_completeness(const struct timeline *tl)
-{
-	return tl->completeness;
+	return &tl->facts;
 }
 
 const struct missing *timeline_missing(const struct timeline *tl)
@@ -380,31 +360,11 @@ void timeline_set_missing(struct timeline *tl, const struct missing *m)
 	tl->has_missing = true;
 }
 
-size_t timeline_budget(const struct timeline *tl)
-{
-	return tl->budget;
-}
-
 int64_t timeline_retained_from(const struct timeline *tl)
 {
 	if (tl->dropped_until != TIME_UNKNOWN)
 		return tl->dropped_until;
 	return tl->has_coverage ? tl->first_ns : TIME_UNKNOWN;
-}
-
-int64_t timeline_folded_until(const struct timeline *tl)
-{
-	return tl->folded_until;
-}
-
-uint64_t timeline_version(const struct timeline *tl)
-{
-	return tl->version;
-}
-
-uint64_t timeline_serial(const struct timeline *tl)
-{
-	return tl->serial;
 }
 
 /* --- applying --- */
@@ -473,7 +433,7 @@ static void apply_registries(struct timeline *tl, struct publication *p)
 	}
 	for (unsigned i = 0; i < p->classes->len; i++) {
 		char **name = (char **)&g_ptr_array_index(p->classes, i);
-		tl->has_calls |= call_event_of(*name, NULL) == CALL_EVENT_ENTRY;
+		tl->facts.has_calls |= call_event_of(*name, NULL) == CALL_EVENT_ENTRY;
 		g_hash_table_add(tl->classes, g_steal_pointer(name));
 	}
 }
@@ -489,7 +449,7 @@ size_t timeline_first_from(const struct timeline *tl, int64_t begin_ns)
 
 static bool is_folded(const struct timeline *tl, int64_t at)
 {
-	const struct second *s = at < tl->folded_until ? second_at(tl, timeline_find(tl, at)) :
+	const struct second *s = at < tl->facts.folded_until ? second_at(tl, timeline_find(tl, at)) :
 				 NULL;
 
 	return s && s->fold_ns && s->begin_ns <= at;
@@ -548,12 +508,12 @@ static void put_second(struct timeline *tl, struct second *s)
 		return;
 	}
 	size_t at = timeline_first_from(tl, s->begin_ns);
-	tl->has_calls |= s->totals.has_calls;
-	tl->has_unpaired |= s->totals.has_unpaired;
+	tl->facts.has_calls |= s->totals.has_calls;
+	tl->facts.has_unpaired |= s->totals.has_unpaired;
 	for (uint32_t i = 0; i < s->n_events; i++)
 		note_event(tl, s->events[i].host, s->events[i].name);
 	if (s->fold_ns)
-		tl->folded_until = MAX(tl->folded_until, s->end_ns);
+		tl->facts.folded_until = MAX(tl->facts.folded_until, s->end_ns);
 	g_assert(!at || second_at(tl, at - 1)->begin_ns < s->begin_ns);
 	const struct second *old = second_at(tl, at);
 	tl->second_bytes += second_held(s);
@@ -636,9 +596,9 @@ static void note_thread(struct timeline *tl, uint32_t thread)
 static void add_span(struct timeline *tl, struct span_entry entry)
 {
 	g_assert(intmap_get(&tl->by_slot, entry.slot) == INTMAP_NONE);
-	tl->has_spans = true;
+	tl->facts.has_spans = true;
 	note_thread(tl, entry.span->thread);
-	tl->has_hostless |= entry.span->host == ID_NONE;
+	tl->facts.has_hostless |= entry.span->host == ID_NONE;
 	/* A late version of a dropped span is ignored. */
 	if (!entry.open && entry.end_ns < tl->dropped_until && entry.trace_id != tl->pinned) {
 		span_unref(entry.span);
@@ -741,7 +701,7 @@ static void correct_span(struct timeline *tl, struct span_entry entry, enum span
 	const struct span_entry *old = find_entry(tl, entry.span, &n);
 
 	/* The sums of evicted spans may count it already. */
-	if (!old && entry.end_ns < tl->evicted_until) {
+	if (!old && entry.end_ns < tl->facts.requests_from) {
 		span_unref(entry.span);
 		return;
 	}
@@ -781,11 +741,11 @@ static bool same_completeness(const struct completeness *a, const struct complet
 
 static bool apply_totals(struct timeline *tl, const struct publication *p)
 {
-	bool changed = tl->n_events != p->n_events || !same_completeness(&tl->completeness, &p->completeness);
+	bool changed = tl->n_events != p->n_events || !same_completeness(&tl->facts.completeness, &p->completeness);
 
 	tl->n_events = p->n_events;
-	tl->n_thinned = p->n_thinned;
-	tl->completeness = p->completeness;
+	tl->facts.n_thinned = p->n_thinned;
+	tl->facts.completeness = p->completeness;
 	if (p->has_coverage) {
 		changed |= !tl->has_coverage || tl->first_ns != p->first_ns ||
 			   tl->last_ns != p->last_ns;
@@ -838,5 +798,5 @@ void timeline_apply(struct timeline *tl, struct publication *p)
 	timeline_drop_ended(tl);
 	timeline_enforce_budget(tl);
 	if (changed)
-		tl->version++;
+		tl->facts.version++;
 }

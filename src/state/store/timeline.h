@@ -27,7 +27,7 @@ typedef struct timeline blk_timeline;
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(blk_timeline, timeline_free)
 
 /* Applies p and frees it. While more than the budget is in use, old seconds are folded to 10 s, then to a minute
- * (timeline_folded_until()); then the oldest seconds and spans are dropped (timeline_retained_from()), but never
+ * (timeline_facts()->folded_until); then the oldest seconds and spans are dropped (timeline_retained_from()), but never
  * retained or pinned traces. */
 void timeline_apply(struct timeline *tl, struct publication *p);
 
@@ -150,10 +150,6 @@ void timeline_retain_traces(struct timeline *tl, const uint64_t *trace_ids, size
  * slowest traces of each operation (service and name of the root) are evicted last. The spans are added to sums
  * (span_sums.h). */
 void timeline_evicted(const struct timeline *tl, uint64_t *ret_traces, uint64_t *ret_spans);	/* totals of the run */
-/* The traces that history does not have (publication.n_thinned); nothing else is known of them. */
-uint64_t timeline_n_thinned(const struct timeline *tl);
-/* No request that ended at or after this time (ns) was evicted or dropped. TIME_UNKNOWN: no request was. */
-int64_t timeline_requests_from(const struct timeline *tl);
 /* The sums of evicted spans, of steps that overlap [from_ns, to_ns); in no order within a step. Those of the last
  * seconds are by second. */
 struct sum_place timeline_first_sum(const struct timeline *tl, int64_t from_ns, int64_t to_ns);
@@ -173,28 +169,32 @@ bool timeline_has_events(const struct timeline *tl);	/* of any name; false: the 
 /* Did the host have such an event (or such a system call) in an applied second? */
 bool timeline_host_has_event(const struct timeline *tl, uint32_t host, const char *name);
 bool timeline_host_has_calls(const struct timeline *tl, uint32_t host);
-bool timeline_has_spans(const struct timeline *tl);
 /* Has, or had, a thread of the thread's process a span? If the process is unknown, the thread itself. */
 bool timeline_has_spans_of(const struct timeline *tl, uint32_t thread);
-bool timeline_has_hostless(const struct timeline *tl);	/* spans of an unknown host, as in files of spans */
-bool timeline_has_calls(const struct timeline *tl);
-/* Were there system calls whose entries and exits no event pairs? See call_cell.unpaired. */
-bool timeline_has_unpaired(const struct timeline *tl);
 
-/* Completeness of everything read, dropped seconds included. .corrected is 0: only seconds have it. */
-struct completeness timeline_completeness(const struct timeline *tl);
+/* What is known of all that was applied. */
+struct timeline_facts {
+	bool has_spans, has_calls;	/* or had them */
+	bool has_hostless;		/* spans of an unknown host, as in files of spans */
+	bool has_unpaired;		/* system calls whose entries and exits no event pairs: see call_cell.unpaired */
+	struct completeness completeness;	/* dropped seconds included. .corrected is 0: only seconds have it */
+	uint64_t n_thinned;		/* traces that history does not have (publication.n_thinned); nothing else is
+					 * known of them */
+	int64_t requests_from;		/* ns: no request that ended then or later was evicted or dropped. TIME_UNKNOWN:
+					 * no request was */
+	int64_t folded_until;		/* ns: seconds before may be folded to 10 s or a minute (second.fold_ns).
+					 * TIME_UNKNOWN: none is */
+	size_t budget;			/* bytes */
+	uint64_t version;		/* grows with every timeline_apply() that changed anything */
+	uint64_t serial;		/* unique among all timelines of this process, freed ones included */
+};
+const struct timeline_facts *timeline_facts(const struct timeline *tl);
+
 /* Data known to be missing in the whole input; NULL: unknown, as for a recorded trace. */
 const struct missing *timeline_missing(const struct timeline *tl);
 void timeline_set_missing(struct timeline *tl, const struct missing *m);
 size_t timeline_bytes(const struct timeline *tl);		/* memory in use, approximate */
-size_t timeline_budget(const struct timeline *tl);
 /* The oldest instant (ns) that a second covers; after the beginning of coverage once seconds were dropped. */
 int64_t timeline_retained_from(const struct timeline *tl);
-/* Seconds before this time (ns) may be folded to 10 s or a minute (second.fold_ns). TIME_UNKNOWN: none is. */
-int64_t timeline_folded_until(const struct timeline *tl);
-/* Grows with every timeline_apply() that changed anything. */
-uint64_t timeline_version(const struct timeline *tl);
-/* Unique among all timelines of this process, freed ones included. */
-uint64_t timeline_serial(const struct timeline *tl);
 
 #endif

@@ -25,16 +25,6 @@ void timeline_evicted(const struct timeline *tl, uint64_t *ret_traces, uint64_t 
 	*ret_spans = tl->evicted_spans;
 }
 
-uint64_t timeline_n_thinned(const struct timeline *tl)
-{
-	return tl->n_thinned;
-}
-
-int64_t timeline_requests_from(const struct timeline *tl)
-{
-	return tl->evicted_until;
-}
-
 struct sum_place timeline_first_sum(const struct timeline *tl, int64_t from_ns, int64_t to_ns)
 {
 	return span_sums_first(&tl->sums, from_ns, to_ns);
@@ -138,7 +128,7 @@ static void mark_evicted(struct timeline *tl, uint32_t slot)
 	if (slot < tl->evicted_from)
 		return;
 	guint at = (slot - tl->evicted_from) / 8, have = tl->evicted_slots->len;
-	guint most = (guint)CLAMP(tl->budget / EVICTED_SHARE, EVICTED_BYTES_MIN, G_MAXINT);
+	guint most = (guint)CLAMP(tl->facts.budget / EVICTED_SHARE, EVICTED_BYTES_MIN, G_MAXINT);
 	if (at >= most) {
 		guint shift = at - most / 2;
 		g_byte_array_remove_range(tl->evicted_slots, 0, MIN(shift, have));
@@ -180,7 +170,7 @@ static uint32_t *compact_spans(struct timeline *tl, const bool *drop_span)
 			traces_count_evicted(tl, e->span);
 			if (e->span->state != SPAN_OPEN) {
 				mark_evicted(tl, e->slot);
-				tl->evicted_until = MAX(tl->evicted_until, e->end_ns + 1);
+				tl->facts.requests_from = MAX(tl->facts.requests_from, e->end_ns + 1);
 			}
 			span_unref(e->span);
 			continue;
@@ -249,7 +239,7 @@ static void report_evicting(struct timeline *tl, GArray *trace_ids)
 {
 	if (tl->on_evicting && trace_ids->len)
 		tl->on_evicting(tl->evicting_data, (const uint64_t *)(void *)trace_ids->data, trace_ids->len);
-	tl->version++;
+	tl->facts.version++;
 }
 
 /* The pass in which a trace is evicted: traces that may still change come after settled ones, preferred ones last. */
@@ -440,15 +430,15 @@ static gint looked_at_first(gconstpointer a, gconstpointer b)
 
 void timeline_unload(struct timeline *tl)
 {
-	if (!tl->stored || !tl->budget || tl->stored->held <= tl->budget / 2)
+	if (!tl->stored || !tl->facts.budget || tl->stored->held <= tl->facts.budget / 2)
 		return;
 	g_autoptr(GPtrArray) there = g_ptr_array_new();
 	PTR_EACH(struct second, s, tl->seconds)
 		if (s->place.stored && !s->is_outline && g_atomic_ref_count_compare(&s->refs, 1))
 			g_ptr_array_add(there, s);
 	g_ptr_array_sort(there, looked_at_first);
-	tl->version++;
-	for (guint i = 0; i < there->len && tl->stored->held > tl->budget / 4; i++) {
+	tl->facts.version++;
+	for (guint i = 0; i < there->len && tl->stored->held > tl->facts.budget / 4; i++) {
 		struct second *s = g_ptr_array_index(there, i);
 		g_assert(tl->stored->held >= s->bytes);
 		tl->stored->held -= s->bytes;
@@ -461,7 +451,7 @@ static void drop_of_seconds(struct timeline *tl, size_t bytes)
 {
 	if (tl->retain_seconds || tl->retains_range || tl->stored || tl->seconds->len <= NEWEST_SECONDS)
 		return;
-	size_t freed = seconds_fold(tl->seconds, NEWEST_SECONDS, bytes, &tl->folded_until);
+	size_t freed = seconds_fold(tl->seconds, NEWEST_SECONDS, bytes, &tl->facts.folded_until);
 
 	g_assert(tl->second_bytes >= freed);
 	tl->second_bytes -= freed;
@@ -482,12 +472,12 @@ static size_t held_by(const struct timeline *tl, size_t from, size_t to)
 static void drop_outside_of_range(struct timeline *tl)
 {
 	size_t n = tl->seconds->len > NEWEST_SECONDS ? tl->seconds->len - NEWEST_SECONDS : 0;
-	if (!tl->retains_range || tl->second_bytes <= tl->budget / DROPPED_SHARE)
+	if (!tl->retains_range || tl->second_bytes <= tl->facts.budget / DROPPED_SHARE)
 		return;
 	size_t first = MIN(timeline_first_from(tl, tl->retained_begin), n);
 	size_t last = CLAMP(timeline_first_from(tl, tl->retained_end), first, n);	/* retained: [first, last) */
 	size_t bytes = held_by(tl, 0, first) + held_by(tl, last, n);
-	if (bytes <= tl->budget / DROPPED_SHARE)
+	if (bytes <= tl->facts.budget / DROPPED_SHARE)
 		return;
 	int64_t until = second_at(tl, n - 1)->end_ns;
 	if (tl->on_dropping)
@@ -496,7 +486,7 @@ static void drop_outside_of_range(struct timeline *tl)
 	g_ptr_array_remove_range(tl->seconds, 0, (guint)first);
 	tl->dropped_until = until;
 	tl->second_bytes -= bytes;
-	tl->version++;
+	tl->facts.version++;
 }
 
 static size_t bytes_of_sums(const struct timeline *tl)
@@ -541,14 +531,14 @@ size_t timeline_bytes(const struct timeline *tl)
 /* The budget minus the memory that the worker uses; at least half of the budget. */
 static size_t room_of(const struct timeline *tl)
 {
-	return tl->budget - MIN(tl->beside_bytes, tl->budget / 2);
+	return tl->facts.budget - MIN(tl->beside_bytes, tl->facts.budget / 2);
 }
 
 void timeline_enforce_budget(struct timeline *tl)
 {
 	size_t room = room_of(tl), held;
 
-	if (!tl->budget)
+	if (!tl->facts.budget)
 		return;
 	drop_outside_of_range(tl);
 	for (const struct store *s = stores; s->drop && (held = timeline_bytes(tl)) > room; s++) {

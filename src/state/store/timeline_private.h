@@ -52,6 +52,7 @@ struct stored_seconds {
 };
 
 struct timeline {
+	struct timeline_facts facts;
 	struct pages strings;		/* char *, owned */
 	struct pages hosts;		/* struct host_info */
 	struct pages threads;		/* struct thread_info, names owned */
@@ -80,19 +81,15 @@ struct timeline {
 	GArray *changed_operations;	/* uint32_t: indexes */
 	bool loose_operations;		/* one of the operations is .loose */
 	size_t operation_bytes;		/* of texts and histograms of operations */
-	uint64_t serial;
 	uint64_t pinned;		/* trace id, 0: none */
 	GArray *held_back;		/* struct span_entry: new versions for the pinned trace */
 	struct intmap span_threads, span_processes;	/* id -> 1: it has, or had, a span */
-	bool has_coverage, has_spans, has_hostless, has_calls, has_unpaired, has_corrected;
+	bool has_coverage, has_corrected;
 	int64_t first_ns, last_ns;
 	int64_t dropped_until;		/* seconds that began before it were dropped */
-	int64_t folded_until;		/* seconds that began before it may be folded */
-	uint64_t n_events, version;
-	struct completeness completeness;
+	uint64_t n_events;
 	struct missing missing;		/* valid with has_missing */
 	bool has_missing;
-	size_t budget;
 	bool retain_seconds;		/* seconds are never folded or dropped */
 	timeline_evicting on_evicting;	/* NULL: none */
 	void *evicting_data;
@@ -108,8 +105,6 @@ struct timeline {
 	size_t second_bytes;		/* of stored seconds only the outlines; see .stored */
 	size_t span_bytes;
 	uint64_t evicted_traces, evicted_spans;
-	uint64_t n_thinned;		/* as publication.n_thinned */
-	int64_t evicted_until;		/* ns; all evicted spans ended before it; TIME_UNKNOWN: none was evicted */
 	GByteArray *evicted_slots;	/* one bit per slot, from .evicted_from on: its closed span was evicted */
 	uint32_t evicted_from;		/* multiple of 8; a slot below it was evicted unless it is stored */
 	struct span_sums sums;		/* of evicted spans */

@@ -191,9 +191,9 @@ static struct operation_info *operation_at(const struct timeline *tl, uint32_t i
 
 static size_t most_operations(const struct timeline *tl)
 {
-	size_t most = tl->budget / OPERATIONS_SHARE / sizeof(struct operation_info);
+	size_t most = tl->facts.budget / OPERATIONS_SHARE / sizeof(struct operation_info);
 
-	return tl->budget ? CLAMP(most, FEWEST_OPERATIONS, LIMIT_OPERATIONS) : G_MAXUINT32;
+	return tl->facts.budget ? CLAMP(most, FEWEST_OPERATIONS, LIMIT_OPERATIONS) : G_MAXUINT32;
 }
 
 /* The operation of a closed span, marked as changed. It is created if needed; NULL: the bound is reached. */
@@ -445,7 +445,7 @@ bool timeline_parent_is_missing(const struct timeline *tl, const struct span *s)
 void traces_init(struct timeline *tl)
 {
 	static guint serial;	/* atomic: previews make timelines on their own threads */
-	tl->serial = (uint64_t)g_atomic_int_add((gint *)&serial, 1) + 1;
+	tl->facts.serial = (uint64_t)g_atomic_int_add((gint *)&serial, 1) + 1;
 	tl->traces = g_array_new(FALSE, FALSE, sizeof(struct trace_entry));
 	tl->trace_times = g_array_new(FALSE, FALSE, sizeof(struct block_times));
 	g_array_set_clear_func(tl->traces, clear_trace);

@@ -356,7 +356,7 @@ static void check_sums(const struct run *r, const struct timeline *tl, bool late
 
 static void check_missing(const struct run *r, const struct timeline *tl, const struct job_status *st)
 {
-	struct completeness c = timeline_completeness(tl);
+	struct completeness c = timeline_facts(tl)->completeness;
 	const struct sim_sums of = world_sums();
 	uint64_t n = r->n_seen + r->counted;
 	bool reported = c.lost_packets || c.damaged || c.late || (st->has_missing && missing_is_any(&st->missing)) ||
