@@ -2,6 +2,7 @@
 /* Aligning the clocks of hosts: see host_clocks.h. */
 #include "app/host_clocks.h"
 
+#include "base/each.h"
 #include "app/messages.h"
 #include "app/reading.h"
 
@@ -67,13 +68,11 @@ static bool move_clocks(const struct timeline *tl, bool newest, GPtrArray *lines
 		add(lines, "there is only one clock, so nothing to move");
 		return false;
 	}
-	for (guint i = 0; i < k->links->len; i++) {
-		const struct clock_link *l = &g_array_index(k->links, struct clock_link, i);
+	ARRAY_EACH(const struct clock_link, l, k->links)
 		if (l->low_ns > l->high_ns && !l->drifts)
 			add(lines, "the calls between %s and %s contradict each other: their clocks drift",
 			    g_array_index(k->clocks, struct clock, l->a).host,
 			    g_array_index(k->clocks, struct clock, l->b).host);
-	}
 	if (!newest || !timeline_coverage(tl, &first, &at))
 		at = TIME_UNKNOWN;
 	for (guint i = 1; i < k->clocks->len; i++)

@@ -478,11 +478,10 @@ struct job *input_start(struct input *in, const struct job_options *options)
 
 bool input_live_status(struct input *in, struct live_status *ret)
 {
-	g_mutex_lock(&in->lock);
+	G_GNUC_UNUSED g_autoptr(GMutexLocker) locked = g_mutex_locker_new(&in->lock);
 	bool open = in->source != NULL;
 	if (open)
 		live_get_status(in->source, ret);
-	g_mutex_unlock(&in->lock);
 	return open;
 }
 

@@ -153,7 +153,8 @@ static void print_range(struct batch *b, int64_t from_ns, int64_t to_ns)
 	if (!rows_print(stdout, &b->view, rows, o->format, header) || fflush(stdout) != 0)
 		b->broken = errno ? errno : EIO;
 	if (rows->dropped)
-		log_error("%s: %s%s", o->view->id, rows->dropped, timeline_facts(b->r.tl)->n_thinned ? "" : " (--memory)");
+		log_error("%s: %s%s", o->view->id, rows->dropped,
+			  timeline_facts(b->r.tl)->n_thinned ? "" : " (--memory)");
 	b->incomplete |= rows->incomplete;
 	if (rows->omitted && !prints_blocks(b))		/* of a block, the JSON has it */
 		log_error("%s: %s", o->view->id, rows->omitted);

@@ -7,6 +7,7 @@
 #include "views/narrowing.h"
 
 #include "base/intmap.h"
+#include "base/sort.h"
 #include "base/timefmt.h"
 
 #include <errno.h>
@@ -87,9 +88,7 @@ static int by_end(gconstpointer a, gconstpointer b)
 {
 	const struct trace_info *x = *(const struct trace_info *const *)a;
 	const struct trace_info *y = *(const struct trace_info *const *)b;
-	if (x->end_ns != y->end_ns)
-		return x->end_ns < y->end_ns ? -1 : 1;
-	return (x->trace_id > y->trace_id) - (x->trace_id < y->trace_id);
+	return ORDER(x->end_ns, y->end_ns) ?: ORDER(x->trace_id, y->trace_id);
 }
 
 static void finish_traces(struct batch_pieces *p, int64_t from_ns, int64_t to_ns)

@@ -67,44 +67,40 @@ int outbox_cancel_fd(const struct outbox *o)
 
 void outbox_put_back(struct outbox *o, struct parcel *p)
 {
-	g_mutex_lock(&o->lock);
+	G_GNUC_UNUSED g_autoptr(GMutexLocker) locked = g_mutex_locker_new(&o->lock);
 	release(o, p);
 	g_queue_push_head(&o->waiting, p);
 	o->n_waiting += p->size;
-	g_mutex_unlock(&o->lock);
 }
 
 void outbox_drop(struct outbox *o, struct parcel *p)
 {
-	g_mutex_lock(&o->lock);
+	G_GNUC_UNUSED g_autoptr(GMutexLocker) locked = g_mutex_locker_new(&o->lock);
 	count_dropped(o, p);
-	g_mutex_unlock(&o->lock);
 }
 
 void outbox_note_sent(struct outbox *o, struct parcel *p, unsigned refused)
 {
 	unsigned n = p->was_sent ? 0 : p->n;
 	refused = MIN(refused, n);
-	g_mutex_lock(&o->lock);
+	G_GNUC_UNUSED g_autoptr(GMutexLocker) locked = g_mutex_locker_new(&o->lock);
 	release(o, p);
 	p->was_sent = true;
 	o->sent += n - refused;
 	o->dropped += refused;
 	o->progress_us = g_get_monotonic_time();
 	g_clear_pointer(&o->reason, g_free);
-	g_mutex_unlock(&o->lock);
 }
 
 void outbox_report(struct outbox *o, char *text)
 {
-	g_mutex_lock(&o->lock);
+	G_GNUC_UNUSED g_autoptr(GMutexLocker) locked = g_mutex_locker_new(&o->lock);
 	if (g_strcmp0(text, o->reason) != 0) {
 		g_free(o->message);
 		o->message = g_strdup(text);
 	}
 	g_free(o->reason);
 	o->reason = text;
-	g_mutex_unlock(&o->lock);
 }
 
 enum next { NEXT_PARCEL, NEXT_LOOK, NEXT_FINISH, NEXT_CANCELLED };
@@ -113,7 +109,7 @@ enum next { NEXT_PARCEL, NEXT_LOOK, NEXT_FINISH, NEXT_CANCELLED };
 static enum next take(struct outbox *o, int64_t look_us, struct parcel **ret)
 {
 	bool in_time = true;
-	g_mutex_lock(&o->lock);
+	G_GNUC_UNUSED g_autoptr(GMutexLocker) locked = g_mutex_locker_new(&o->lock);
 	while (!o->waiting.length && !o->finishing && !o->cancelled && in_time)
 		if (look_us == NET_FOREVER)
 			g_cond_wait(&o->news, &o->lock);
@@ -127,7 +123,6 @@ static enum next take(struct outbox *o, int64_t look_us, struct parcel **ret)
 		(*ret)->is_held = true;
 		o->n_held++;
 	}
-	g_mutex_unlock(&o->lock);
 	return next;
 }
 
@@ -156,9 +151,8 @@ static gpointer work(gpointer data)
 		}
 	}
 	c->free(o->self, o);
-	g_mutex_lock(&o->lock);
+	G_GNUC_UNUSED g_autoptr(GMutexLocker) locked = g_mutex_locker_new(&o->lock);
 	o->finished = true;
-	g_mutex_unlock(&o->lock);
 	return NULL;
 }
 
@@ -181,7 +175,7 @@ void outbox_push(struct outbox *o, char *text, unsigned n)
 {
 	struct parcel *p = g_new0(struct parcel, 1);
 	*p = (struct parcel){ .text = text, .size = strlen(text), .n = n };
-	g_mutex_lock(&o->lock);
+	G_GNUC_UNUSED g_autoptr(GMutexLocker) locked = g_mutex_locker_new(&o->lock);
 	if (has_taken_all(o))
 		o->progress_us = g_get_monotonic_time();
 	g_queue_push_tail(&o->waiting, p);
@@ -189,31 +183,25 @@ void outbox_push(struct outbox *o, char *text, unsigned n)
 	while (o->n_waiting > o->courier->most_bytes)
 		drop_oldest(o);
 	g_cond_signal(&o->news);
-	g_mutex_unlock(&o->lock);
 }
 
 bool outbox_has_room(struct outbox *o)
 {
-	g_mutex_lock(&o->lock);
-	bool room = o->n_waiting < o->courier->most_bytes / 2;
-	g_mutex_unlock(&o->lock);
-	return room;
+	G_GNUC_UNUSED g_autoptr(GMutexLocker) locked = g_mutex_locker_new(&o->lock);
+	return o->n_waiting < o->courier->most_bytes / 2;
 }
 
 char *outbox_take_message(struct outbox *o)
 {
-	g_mutex_lock(&o->lock);
-	char *message = g_steal_pointer(&o->message);
-	g_mutex_unlock(&o->lock);
-	return message;
+	G_GNUC_UNUSED g_autoptr(GMutexLocker) locked = g_mutex_locker_new(&o->lock);
+	return g_steal_pointer(&o->message);
 }
 
 void outbox_get_counts(struct outbox *o, uint64_t *ret_sent, uint64_t *ret_dropped)
 {
-	g_mutex_lock(&o->lock);
+	G_GNUC_UNUSED g_autoptr(GMutexLocker) locked = g_mutex_locker_new(&o->lock);
 	*ret_sent = o->sent;
 	*ret_dropped = o->dropped;
-	g_mutex_unlock(&o->lock);
 }
 
 static bool is_moving(const struct outbox *o)
@@ -223,27 +211,22 @@ static bool is_moving(const struct outbox *o)
 
 bool outbox_makes_progress(struct outbox *o)
 {
-	g_mutex_lock(&o->lock);
-	bool moving = has_taken_all(o) || is_moving(o);
-	g_mutex_unlock(&o->lock);
-	return moving;
+	G_GNUC_UNUSED g_autoptr(GMutexLocker) locked = g_mutex_locker_new(&o->lock);
+	return has_taken_all(o) || is_moving(o);
 }
 
 void outbox_end(struct outbox *o)
 {
-	g_mutex_lock(&o->lock);
+	G_GNUC_UNUSED g_autoptr(GMutexLocker) locked = g_mutex_locker_new(&o->lock);
 	o->finishing = true;
 	o->progress_us = g_get_monotonic_time();
 	g_cond_signal(&o->news);
-	g_mutex_unlock(&o->lock);
 }
 
 bool outbox_is_busy(struct outbox *o)
 {
-	g_mutex_lock(&o->lock);
-	bool busy = !o->finished && is_moving(o);
-	g_mutex_unlock(&o->lock);
-	return busy;
+	G_GNUC_UNUSED g_autoptr(GMutexLocker) locked = g_mutex_locker_new(&o->lock);
+	return !o->finished && is_moving(o);
 }
 
 uint64_t outbox_free(struct outbox *o)

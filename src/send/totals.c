@@ -43,7 +43,7 @@ static void forget_text(struct totals *t)
 
 void totals_note_spans(struct totals *t, uint64_t chosen, uint64_t sent, uint64_t dropped)
 {
-	g_mutex_lock(&t->lock);
+	G_GNUC_UNUSED g_autoptr(GMutexLocker) locked = g_mutex_locker_new(&t->lock);
 	if (!t->spans.are_forwarded || chosen != t->spans.chosen || sent != t->spans.sent ||
 	    dropped != t->spans.dropped)
 		forget_text(t);
@@ -51,7 +51,6 @@ void totals_note_spans(struct totals *t, uint64_t chosen, uint64_t sent, uint64_
 	t->spans.chosen = chosen;
 	t->spans.sent = sent;
 	t->spans.dropped = dropped;
-	g_mutex_unlock(&t->lock);
 }
 
 void totals_free(struct totals *t)
@@ -135,10 +134,9 @@ static void visit(void *data, const struct second *second, const struct metric_v
 uint64_t totals_left_out(struct totals *t)
 {
 	uint64_t n = 0;
-	g_mutex_lock(&t->lock);
+	G_GNUC_UNUSED g_autoptr(GMutexLocker) locked = g_mutex_locker_new(&t->lock);
 	for (guint i = 0; i < t->n; i++)
 		n += t->families[i].n_evicted;
-	g_mutex_unlock(&t->lock);
 	return n;
 }
 
@@ -161,7 +159,7 @@ static bool find_seconds(const struct timeline *tl, int64_t counted_to_ns, int64
 void totals_update(struct totals *t, const struct timeline *tl, size_t end, int64_t from_ns, int64_t to_ns, bool ended)
 {
 	size_t first, last = end;
-	g_mutex_lock(&t->lock);
+	G_GNUC_UNUSED g_autoptr(GMutexLocker) locked = g_mutex_locker_new(&t->lock);
 	for (guint i = 0; i < t->n; i++) {
 		struct family *f = &t->families[i];
 		struct adding a = { t, f };
@@ -179,5 +177,4 @@ void totals_update(struct totals *t, const struct timeline *tl, size_t end, int6
 		t->counted_to_ns = timeline_outline(tl, last - 1)->end_ns;
 		forget_text(t);
 	}
-	g_mutex_unlock(&t->lock);
 }

@@ -172,11 +172,10 @@ static GBytes *write_text(const struct totals *t, bool openmetrics)
 GBytes *totals_text(struct totals *t, bool openmetrics)
 {
 	enum totals_format format = openmetrics ? TOTALS_OPENMETRICS : TOTALS_TEXT;
-	g_mutex_lock(&t->lock);
+	G_GNUC_UNUSED g_autoptr(GMutexLocker) locked = g_mutex_locker_new(&t->lock);
 	if (!t->text[format])
 		t->text[format] = write_text(t, openmetrics);
 	GBytes *text = g_bytes_ref(t->text[format]);
-	g_mutex_unlock(&t->lock);
 	return text;
 }
 

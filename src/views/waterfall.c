@@ -4,6 +4,7 @@
  */
 #include "views/waterfall.h"
 
+#include "base/each.h"
 #include "base/timefmt.h"
 #include "views/evicted.h"
 #include "views/path.h"
@@ -282,8 +283,7 @@ void waterfall_fold_rows(struct rows *rows, const waterfall_folds *folds)
 	const struct waterfall *w = waterfall_of(rows);
 	guint n = 0;
 	int hidden_below = -1;		/* depth of the folded row above; -1: none */
-	for (guint i = 0; i < rows->rows->len; i++) {
-		struct waterfall_row *r = rows->rows->pdata[i];
+	PTR_EACH(struct waterfall_row, r, rows->rows) {
 		if (hidden_below >= 0 && r->row.depth > hidden_below)
 			continue;
 		hidden_below = -1;

@@ -23,6 +23,7 @@
 #include "state/kernel/thread.h"
 #include "state/kernel/thread_order.h"
 
+#include "base/each.h"
 #include "base/limits.h"
 
 #include <stdlib.h>
@@ -329,8 +330,7 @@ static void each_cpu(struct slice *s, uint32_t host, void (*call)(struct slice *
 /* Threads without a tid have ended with the task of their CPU. */
 static void lose_threads(struct slice *s, uint32_t host, int64_t ts, uint64_t seq)
 {
-	for (guint i = 0; i < s->threads->len; i++) {
-		struct thread *t = g_ptr_array_index(s->threads, i);
+	PTR_EACH(struct thread, t, s->threads) {
 		if (t->host != host || t->forward != ID_NONE || t->idle || t->tid == -1)
 			continue;
 		thread_order_decide(s, t);
@@ -350,11 +350,9 @@ static void leave_kernel(struct slice *s, uint32_t host, int64_t ts, uint64_t se
 	h->kernel_left = true;
 	each_cpu(s, host, cpu_lost_begin, ts, seq);
 	lose_threads(s, host, ts, seq);
-	for (guint i = 0; i < s->streams->len; i++) {
-		struct stream_info *info = &g_array_index(s->streams, struct stream_info, i);
+	ARRAY_EACH(struct stream_info, info, s->streams)
 		if (info->host == host)
 			info->plain = NULL;	/* the next event ends it: see feed_event() */
-	}
 }
 
 static void return_to_kernel(struct slice *s, uint32_t host, int64_t ts, uint64_t seq)

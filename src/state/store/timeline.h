@@ -176,7 +176,7 @@ bool timeline_has_spans_of(const struct timeline *tl, uint32_t thread);
 struct timeline_facts {
 	bool has_spans, has_calls;	/* or had them */
 	bool has_hostless;		/* spans of an unknown host, as in files of spans */
-	bool has_unpaired;		/* system calls whose entries and exits no event pairs: see call_cell.unpaired */
+	bool has_unpaired;		/* system calls whose entries and exits no event pairs, call_cell.unpaired */
 	struct completeness completeness;	/* dropped seconds included. .corrected is 0: only seconds have it */
 	uint64_t n_thinned;		/* traces that history does not have (publication.n_thinned); nothing else is
 					 * known of them */
