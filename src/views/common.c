@@ -25,6 +25,13 @@ struct stat stat_of(const struct hist *h)
 	return s;
 }
 
+struct stat stat_take(struct hist *h)
+{
+	struct stat s = stat_of(h);
+	hist_clear(h);
+	return s;
+}
+
 void *common_new(struct rows *rows, size_t size)
 {
 	struct common *c = g_malloc0(size);
@@ -146,8 +153,7 @@ void common_finish(struct rows *rows, GCompareFunc compare)
 {
 	for (guint i = 0; i < rows->rows->len; i++) {
 		struct common *c = rows->rows->pdata[i];
-		c->stat = stat_of(&c->latency);
-		hist_clear(&c->latency);
+		c->stat = stat_take(&c->latency);
 	}
 	g_ptr_array_sort_with_data(rows->rows, compare_rows, compare ? &compare : NULL);
 	rows->n_before_filter = rows->rows->len;

@@ -17,6 +17,7 @@ struct stat {
 	int64_t total, min, avg, p50, p95, p99, max;	/* ns; all but total are -1 if count is 0 */
 };
 struct stat stat_of(const struct hist *h);
+struct stat stat_take(struct hist *h);	/* the same; the histogram is cleared */
 
 /* Base of rows. Fields that a view does not use keep the values of common_new(). */
 struct common {
@@ -133,6 +134,8 @@ char *thread_label_new(const struct timeline *tl, uint32_t thread, int64_t at);
 #define MEMBER_TYPE(m) _Generic((m), char *: MEMBER_TEXT, const char *: MEMBER_TEXT, bool: MEMBER_BOOL, \
 	uint8_t: MEMBER_U8, int32_t: MEMBER_I32, uint32_t: MEMBER_U32, int64_t: MEMBER_I64, \
 	uint64_t: MEMBER_U64, double: MEMBER_DOUBLE)
+/* What a member of the row is that is an int64_t and not known: its value is VALUE_NONE. */
+#define FIGURE_NONE TIME_UNKNOWN
 #define COMMON(name) MEMBER(struct common, name)
 /* A duration of .stat. */
 #define STAT(name) MEMBER(struct common, stat.name, .none = IF_NEGATIVE)

@@ -9,69 +9,21 @@ struct cpu_row {
 	struct common c;
 	uint32_t cpu;
 	struct cpu_sum sum;
+	double run_ratio, irq_ratio;	/* -1: not known */
 };
-
-#define ROW(row) ((const struct cpu_row *)(row))
-
-/* Null if all time of the CPU is unknown: then 0 would be wrong. */
-static struct value known(const struct cpu_row *r, int64_t ns)
-{
-	return r->sum.run_ns + r->sum.idle_ns + r->sum.irq_ns == 0 && r->sum.unknown_ns ?
-		value_none() : value_int(VALUE_NS, ns);
-}
-
-static struct value ratio(const struct cpu_row *r, int64_t ns)
-{
-	int64_t total = r->sum.run_ns + r->sum.idle_ns + r->sum.unknown_ns;
-	return known(r, ns).kind == VALUE_NONE || !total ?
-		value_none() : value_ratio((double)ns / total);
-}
-
-static GETTER(get_cpu_number)
-{
-	return value_int(VALUE_ID, ROW(row)->cpu);
-}
-
-static GETTER(get_run)
-{
-	return known(ROW(row), ROW(row)->sum.run_ns);
-}
-
-static GETTER(get_idle)
-{
-	return known(ROW(row), ROW(row)->sum.idle_ns);
-}
-
-static GETTER(get_cpu_irq)
-{
-	return unless_missing(row, rows, MISSING_INTERRUPTS, known(ROW(row), ROW(row)->sum.irq_ns));
-}
-
-static GETTER(get_cpu_unknown)
-{
-	return value_int(VALUE_NS, ROW(row)->sum.unknown_ns);
-}
-
-static GETTER(get_run_ratio)
-{
-	return ratio(ROW(row), ROW(row)->sum.run_ns);
-}
-
-static GETTER(get_cpu_irq_ratio)
-{
-	return unless_missing(row, rows, MISSING_INTERRUPTS, ratio(ROW(row), ROW(row)->sum.irq_ns));
-}
 
 static const struct column columns[] = {
 	COLUMN_HOST_AT(12, 0),
-	COLUMN_ID("cpu", "CPU", 5, 0, "number of the CPU", get_cpu_number),
-	COLUMN_N("run_ns", "RUN", VALUE_NS, 8, 2, "a thread ran", get_run),
-	COLUMN_N("idle_ns", "IDLE", VALUE_NS, 8, 3, "no thread ran", get_idle),
-	COLUMN_N("unknown_ns", "UNKNOWN", VALUE_NS, 8, 4, part_help(UNKNOWN), get_cpu_unknown),
-	COLUMN_N("irq_ns", "IRQ", VALUE_NS, 8, 5, "of these, taken by interrupts", get_cpu_irq),
-	COLUMN_N("run_ratio", "RUN%", VALUE_RATIO, 6, 0, "share of time a thread ran", get_run_ratio),
+	COLUMN_ID("cpu", "CPU", 5, 0, "number of the CPU", MEMBER(struct cpu_row, cpu)),
+	COLUMN_N("run_ns", "RUN", VALUE_NS, 8, 2, "a thread ran", MEMBER(struct cpu_row, sum.run_ns)),
+	COLUMN_N("idle_ns", "IDLE", VALUE_NS, 8, 3, "no thread ran", MEMBER(struct cpu_row, sum.idle_ns)),
+	COLUMN_N("unknown_ns", "UNKNOWN", VALUE_NS, 8, 4, part_help(UNKNOWN), MEMBER(struct cpu_row, sum.unknown_ns)),
+	COLUMN_N("irq_ns", "IRQ", VALUE_NS, 8, 5, "of these, taken by interrupts",
+		 MEMBER(struct cpu_row, sum.irq_ns, .missing = MISSING_INTERRUPTS)),
+	COLUMN_N("run_ratio", "RUN%", VALUE_RATIO, 6, 0, "share of time a thread ran",
+		 MEMBER(struct cpu_row, run_ratio, .none = IF_NEGATIVE)),
 	COLUMN_N("irq_ratio", "IRQ%", VALUE_RATIO, 6, 1, "share of time taken by interrupts",
-		 get_cpu_irq_ratio),
+		 MEMBER(struct cpu_row, irq_ratio, .none = IF_NEGATIVE, .missing = MISSING_INTERRUPTS)),
 };
 
 static int compare(const void *va, const void *vb)
@@ -98,12 +50,25 @@ static void fill(struct rows *rows, void *row, const void *cell)
 	r->c.row.key[0] = key_int(key_text(0, r->c.host), c->cpu);
 }
 
+static void end(struct rows *rows, void *row)
+{
+	struct cpu_row *r = row;
+	struct cpu_sum *s = &r->sum;
+	int64_t total = s->run_ns + s->idle_ns + s->unknown_ns;
+	bool all_unknown = s->run_ns + s->idle_ns + s->irq_ns == 0 && s->unknown_ns;
+	(void)rows;
+	r->run_ratio = all_unknown || !total ? -1 : (double)s->run_ns / total;
+	r->irq_ratio = all_unknown || !total ? -1 : (double)s->irq_ns / total;
+	if (all_unknown)
+		s->run_ns = s->idle_ns = s->irq_ns = FIGURE_NONE;	/* 0 would be wrong */
+}
+
 static struct rows *build(const struct timeline *tl, const struct view_query *query)
 {
 	static const struct cell_rows cpus = {
 		CELL_cpu, sizeof(struct cpu_row), offsetof(struct cpu_row, sum), .key = key_of, .fill = fill,
 	};
-	return cell_rows_build(tl, query, &cpus, 1, NULL, compare);
+	return cell_rows_build(tl, query, &cpus, 1, end, compare);
 }
 
 static const char *const needs[] = { "sched_switch", NULL };
