@@ -22,7 +22,7 @@ void cell_rows_add(struct row_map *map, const struct cell_rows *how, const struc
 
 	for (const char *cell = cells; cell < cells + (size_t)n * l->size; cell += l->size) {
 		bool is_new;
-		if (!is_wanted(map->rows, l, cell))
+		if (!is_wanted(map->rows, l, cell) || (how->wants && !how->wants(map->rows, cell)))
 			continue;
 		char *row = row_map_get(map, how->key(map->rows, cell), how->size, &is_new);
 		if (is_new)

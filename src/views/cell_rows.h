@@ -20,6 +20,7 @@ struct cell_rows {
 	uint64_t (*key)(const struct rows *rows, const void *cell);	/* cells of one row have one key */
 	void (*fill)(struct rows *rows, void *row, const void *cell);	/* names a new row after its first cell */
 	void (*each)(struct rows *rows, void *row, const void *cell);	/* after each cell was added; NULL: nothing */
+	bool (*wants)(const struct rows *rows, const void *cell);	/* NULL: all cells that the query wants */
 };
 
 /* Adds the cells of a second that the query wants: of its threads, or of its host. */

@@ -66,7 +66,8 @@ static void end(struct rows *rows, void *row)
 static struct rows *build(const struct timeline *tl, const struct view_query *query)
 {
 	static const struct cell_rows cpus = {
-		CELL_cpu, sizeof(struct cpu_row), offsetof(struct cpu_row, sum), .key = key_of, .fill = fill,
+		.kind = CELL_cpu, .size = sizeof(struct cpu_row), .sum = offsetof(struct cpu_row, sum), .key = key_of,
+		.fill = fill,
 	};
 	return cell_rows_build(tl, query, &cpus, 1, end, compare);
 }

@@ -220,9 +220,14 @@ static int compare(const void *va, const void *vb)
 static struct rows *build(const struct timeline *tl, const struct view_query *q)
 {
 	static const struct cell_rows devices[] = {
-		{ CELL_dev, sizeof(struct dev_row), offsetof(struct dev_row, sum), dev_key, fill_dev, NULL },
-		{ CELL_net, sizeof(struct dev_row), 0, net_key, fill_net, add_net },
-	}, users = { CELL_dev_user, sizeof(struct dev_row), 0, user_key, fill_user, add_user };
+		{ .kind = CELL_dev, .size = sizeof(struct dev_row), .sum = offsetof(struct dev_row, sum),
+		  .key = dev_key, .fill = fill_dev },
+		{ .kind = CELL_net, .size = sizeof(struct dev_row), .key = net_key, .fill = fill_net,
+		  .each = add_net },
+	}, users = {
+		.kind = CELL_dev_user, .size = sizeof(struct dev_row), .key = user_key, .fill = fill_user,
+		.each = add_user,
+	};
 	bool by_user = q->by != BY_SYSTEM || q->pid >= 0 || q->tid >= 0 || q->container;
 	return by_user ? cell_rows_build(tl, q, &users, 1, end, compare) :
 			 cell_rows_build(tl, q, devices, G_N_ELEMENTS(devices), end, compare);

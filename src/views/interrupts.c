@@ -3,135 +3,113 @@
  * Interrupts and softirqs: counts, durations, and latencies of softirqs; by CPU, or by the process that was
  * interrupted.
  */
-#include "views/common.h"
+#include "views/cell_rows.h"
 #include "views/registry.h"
 
 struct irq_row {
 	struct common c;		/* name: of the interrupt; latency: duration of its handler */
 	uint32_t code;
 	int64_t cpu;			/* -1: several CPUs, or a row of a process */
-	bool stolen;			/* a row of a process: only .count and .self_ns are known */
-	uint64_t count;
-	int64_t self_ns;
-	struct hist raise;		/* used only while cells are summed */
-	struct stat wait;		/* of .raise */
+	struct irq_sum sum;		/* of a row of a process: only .self_ns is known */
+	int64_t count, total_ns;
+	struct stat raise;		/* from raised to the handler's begin */
 };
 
-#define ROW(row) ((const struct irq_row *)(row))
-
-static GETTER(get_cpu_number)
-{
-	return ROW(row)->cpu < 0 ? value_none() : value_int(VALUE_ID, ROW(row)->cpu);
-}
-
-static GETTER(get_irqs)
-{
-	return value_int(VALUE_COUNT, ROW(row)->count);
-}
-
-static GETTER(get_self)
-{
-	return value_int(VALUE_NS, ROW(row)->self_ns);
-}
-
-static GETTER(get_handler)
-{
-	return ROW(row)->stolen ? value_none() : get_total(row, rows);
-}
-
-static GETTER(get_wait_count)
-{
-	return ROW(row)->stolen ? value_none() :
-		unless_missing(row, rows, MISSING_RAISES, value_int(VALUE_COUNT, ROW(row)->wait.count));
-}
-
-static struct value ns_or_none(int64_t ns)
-{
-	return ns < 0 ? value_none() : value_int(VALUE_NS, ns);
-}
-
-static GETTER(get_wait_avg)
-{
-	return ns_or_none(ROW(row)->wait.avg);
-}
-
-static GETTER(get_wait_p99)
-{
-	return ns_or_none(ROW(row)->wait.p99);
-}
-
-static GETTER(get_wait_max)
-{
-	return ns_or_none(ROW(row)->wait.max);
-}
+#define IRQ(name, ...) MEMBER(struct irq_row, name, __VA_ARGS__)
 
 static const struct column columns[] = {
 	COLUMN_HOST,
-	COLUMN_ID("cpu", "CPU", 4, 3, "number of the CPU; null: several", get_cpu_number),
+	COLUMN_ID("cpu", "CPU", 4, 3, "number of the CPU; null: several", IRQ(cpu, .none = IF_NEGATIVE)),
 	COLUMN_ID("pid", "PID", 7, 4, "interrupted process", COMMON(pid)),
 	COLUMN_ID("tid", "TID", 7, 4, "interrupted thread", COMMON(tid)),
 	COLUMN_T("comm", "FROM", 12, 4, "name of the interrupted thread", COMMON(comm)),
 	COLUMN_FLEX("irq", "INTERRUPT", 14, "the interrupt with its device, or the softirq", COMMON(name)),
-	COLUMN_N("count", "COUNT", VALUE_COUNT, 8, 0, "handlers that ended", get_irqs),
+	COLUMN_N("count", "COUNT", VALUE_COUNT, 8, 0, "handlers that ended", IRQ(count)),
 	COLUMN_N("self_ns", "SELF", VALUE_NS, 7, 0,
-		 "time in its handlers, without those that interrupted them", get_self),
+		 "time in its handlers, without those that interrupted them", IRQ(sum.self_ns)),
 	COLUMN_N("total_ns", "TOTAL", VALUE_NS, 7, 5, "time from entry to exit of its handlers",
-		 get_handler),
+		 IRQ(total_ns)),
 	COLUMNS_QUANTILES(7, "handler, from entry to exit"),
 	COLUMN_N("raise_count", "RAISED", VALUE_COUNT, 0, 0,
-		 "softirqs that were seen being raised, until their handler began", get_wait_count),
+		 "softirqs that were seen being raised, until their handler began", IRQ(raise.count, .none = IF_NEGATIVE, .missing = MISSING_RAISES)),
 	COLUMN_N("raise_avg_ns", "RAISE AVG", VALUE_NS, 0, 0,
-		 "mean time from being raised to the handler's begin", get_wait_avg),
+		 "mean time from being raised to the handler's begin", IRQ(raise.avg, .none = IF_NEGATIVE)),
 	COLUMN_N("raise_p99_ns", "RAISE p99", VALUE_NS, 9, 3, "99 % of them take at most this" PERCENTILE_BOUND,
-		 get_wait_p99),
+		 IRQ(raise.p99, .none = IF_NEGATIVE)),
 	COLUMN_N("raise_max_ns", "RAISE MAX", VALUE_NS, 9, 2,
-		 "longest time from being raised to the handler's begin", get_wait_max),
+		 "longest time from being raised to the handler's begin", IRQ(raise.max, .none = IF_NEGATIVE)),
 	COLUMN_CONTAINER,
 };
 
 /* ---- by CPU ---- */
 
-static void add_irq(struct row_map *map, const struct irq_cell *cell)
+static uint64_t irq_key(const struct rows *rows, const void *cell)
 {
-	struct rows *rows = map->rows;
-	bool by_cpu = rows->query.by == BY_CPU, is_new;
-	uint64_t group = by_cpu ? (uint64_t)cell->host << 16 | cell->cpu : cell->host;
-	struct irq_row *r = row_map_get(map, group << 32 | cell->code, sizeof(*r), &is_new);
-	if (is_new) {
-		common_host(&r->c, rows, cell->host);
-		r->c.name = timeline_string(rows->tl, cell->name);
-		r->c.row.key[0] = key_int(key_text(key_int(0, rows->query.by), r->c.host), cell->code);
-		if (by_cpu)
-			r->c.row.key[0] = key_int(r->c.row.key[0], cell->cpu);
-		r->code = cell->code;
-		r->cpu = cell->cpu;
-	}
-	if (r->cpu != cell->cpu)
+	const struct irq_cell *c = cell;
+	uint64_t group = rows->query.by == BY_CPU ? (uint64_t)c->host << 16 | c->cpu : c->host;
+	return group << 32 | c->code;
+}
+
+static void fill_irq(struct rows *rows, void *row, const void *cell)
+{
+	struct irq_row *r = row;
+	const struct irq_cell *c = cell;
+	common_host(&r->c, rows, c->host);
+	r->c.name = timeline_string(rows->tl, c->name);
+	r->c.row.key[0] = key_int(key_text(key_int(0, rows->query.by), r->c.host), c->code);
+	if (rows->query.by == BY_CPU)
+		r->c.row.key[0] = key_int(r->c.row.key[0], c->cpu);
+	r->code = c->code;
+	r->cpu = c->cpu;
+}
+
+static void add_cpu(struct rows *rows, void *row, const void *cell)
+{
+	struct irq_row *r = row;
+	const struct irq_cell *c = cell;
+	(void)rows;
+	if (r->cpu != c->cpu)
 		r->cpu = -1;
-	r->count += hist_count(&cell->time);
-	r->self_ns += cell->self_ns;
-	hist_merge(&r->c.latency, &cell->time);
-	hist_merge(&r->raise, &cell->raise);
+}
+
+static void end_irq(struct rows *rows, void *row)
+{
+	struct irq_row *r = row;
+	(void)rows;
+	r->c.latency = r->sum.time;
+	r->count = hist_count(&r->c.latency);
+	r->total_ns = hist_sum(&r->c.latency);
+	r->raise = stat_take(&r->sum.raise);
 }
 
 /* ---- by interrupted process ---- */
 
-static void add_stolen(struct row_map *map, const struct stolen_cell *cell)
+static uint64_t stolen_key(const struct rows *rows, const void *cell)
 {
-	struct rows *rows = map->rows;
-	uint64_t group = group_key(rows->tl, rows->query.by, cell->thread);
-	bool is_new;
-	struct irq_row *r = row_map_get(map, group << 32 | cell->code, sizeof(*r), &is_new);
-	if (is_new) {
-		group_fill(&r->c, rows, cell->thread);
-		r->c.name = timeline_string(rows->tl, cell->name);
-		r->c.row.key[0] = key_int(r->c.row.key[0], cell->code);
-		r->code = cell->code;
-		r->cpu = -1;
-		r->stolen = true;
-	}
-	r->count += cell->count;
-	r->self_ns += cell->self_ns;
+	const struct stolen_cell *c = cell;
+	return (uint64_t)group_key(rows->tl, rows->query.by, c->thread) << 32 | c->code;
+}
+
+static void fill_stolen(struct rows *rows, void *row, const void *cell)
+{
+	struct irq_row *r = row;
+	const struct stolen_cell *c = cell;
+	group_fill(&r->c, rows, c->thread);
+	r->c.name = timeline_string(rows->tl, c->name);
+	r->c.row.key[0] = key_int(r->c.row.key[0], c->code);
+	r->code = c->code;
+	r->cpu = -1;
+	r->total_ns = FIGURE_NONE;
+	r->raise = (struct stat){ .count = FIGURE_NONE, .avg = -1, .p99 = -1, .max = -1 };
+}
+
+static void add_stolen(struct rows *rows, void *row, const void *cell)
+{
+	struct irq_row *r = row;
+	const struct stolen_cell *c = cell;
+	(void)rows;
+	r->count += c->count;
+	r->sum.self_ns += c->self_ns;
 }
 
 static int compare(const void *va, const void *vb)
@@ -146,36 +124,22 @@ static int compare(const void *va, const void *vb)
 	if (!order)
 		order = g_strcmp0(a->c.boot, b->c.boot);
 	if (!order)		/* of tasks without a name */
-		order = (a->self_ns < b->self_ns) - (a->self_ns > b->self_ns);
+		order = (a->sum.self_ns < b->sum.self_ns) - (a->sum.self_ns > b->sum.self_ns);
 	return order ? order : (a->count < b->count) - (a->count > b->count);
 }
 
-static void add_second(struct row_map *map, const struct second *s)
+static struct rows *build(const struct timeline *tl, const struct view_query *q)
 {
-	const struct view_query *q = &map->rows->query;
+	static const struct cell_rows irqs = {
+		.kind = CELL_irq, .size = sizeof(struct irq_row), .sum = offsetof(struct irq_row, sum),
+		.key = irq_key, .fill = fill_irq, .each = add_cpu,
+	}, stolen = {
+		.kind = CELL_stolen, .size = sizeof(struct irq_row), .key = stolen_key, .fill = fill_stolen,
+		.each = add_stolen,
+	};
 	bool of_threads = q->by == BY_PROCESS || q->by == BY_THREAD || q->by == BY_CONTAINER;
-	for (uint32_t i = 0; of_threads && i < s->n_stolen; i++)
-		if (query_wants_thread(q, map->rows->tl, s->stolen[i].thread))
-			add_stolen(map, &s->stolen[i]);
-	for (uint32_t i = 0; !of_threads && i < s->n_irqs; i++)
-		if (q->host == ID_NONE || s->irqs[i].host == q->host)
-			add_irq(map, &s->irqs[i]);
-}
-
-static struct rows *build(const struct timeline *tl, const struct view_query *query)
-{
-	struct row_map map = { .rows = rows_new(tl, query) };
-	struct range range = range_of(tl, query);
-	for (size_t i = range.first; i < range.end; i++)
-		add_second(&map, timeline_second(tl, i));
-	for (guint i = 0; i < map.rows->rows->len; i++) {
-		struct irq_row *r = map.rows->rows->pdata[i];
-		r->wait = stat_of(&r->raise);
-		hist_clear(&r->raise);
-	}
-	row_map_clear(&map);
-	common_finish(map.rows, compare);
-	return map.rows;
+	return of_threads ? cell_rows_build(tl, q, &stolen, 1, NULL, compare) :
+			    cell_rows_build(tl, q, &irqs, 1, end_irq, compare);
 }
 
 static const char *const needs[] = { "irq_handler_entry", "irq_softirq_entry|softirq_entry", NULL };

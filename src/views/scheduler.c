@@ -150,7 +150,8 @@ static int compare(const void *va, const void *vb)
 static struct rows *build(const struct timeline *tl, const struct view_query *query)
 {
 	static const struct cell_rows threads = {
-		CELL_sched, sizeof(struct sched_row), offsetof(struct sched_row, sum), key_of, fill, add_cpu_and_prio,
+		.kind = CELL_sched, .size = sizeof(struct sched_row), .sum = offsetof(struct sched_row, sum),
+		.key = key_of, .fill = fill, .each = add_cpu_and_prio,
 	};
 	return cell_rows_build(tl, query, &threads, 1, end, compare);
 }
