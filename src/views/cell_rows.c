@@ -14,7 +14,8 @@ static bool is_wanted(const struct rows *rows, const struct cell_layout *l, cons
 	return q->host == ID_NONE || id == q->host;
 }
 
-void cell_rows_add(struct row_map *map, const struct cell_rows *how, const struct second *s)
+/* Adds the cells of a second that the query wants: of its threads, or of its host. */
+static void add_cells(struct row_map *map, const struct cell_rows *how, const struct second *s)
 {
 	const struct cell_layout *l = cell_layout(how->kind);
 	uint32_t n;
@@ -34,8 +35,8 @@ void cell_rows_add(struct row_map *map, const struct cell_rows *how, const struc
 	}
 }
 
-struct rows *cell_rows_build(const struct timeline *tl, const struct view_query *query, const struct cell_rows *how,
-			     size_t n, void (*end)(struct rows *rows, void *row), GCompareFunc compare)
+struct rows *cell_rows_sum(const struct timeline *tl, const struct view_query *query, const struct cell_rows *how,
+			   size_t n)
 {
 	struct row_map map = { .rows = rows_new(tl, query) };
 	struct range range = range_of(tl, query);
@@ -44,11 +45,19 @@ struct rows *cell_rows_build(const struct timeline *tl, const struct view_query 
 	for (size_t i = range.first; i < range.end; i++) {
 		const struct second *s = timeline_second(tl, i);
 		for (size_t k = 0; k < n; k++)
-			cell_rows_add(&map, &how[k], s);
+			add_cells(&map, &how[k], s);
 	}
 	row_map_clear(&map);
-	for (guint i = 0; end && i < map.rows->rows->len; i++)
-		end(map.rows, map.rows->rows->pdata[i]);
-	common_finish(map.rows, compare);
 	return map.rows;
+}
+
+struct rows *cell_rows_build(const struct timeline *tl, const struct view_query *query, const struct cell_rows *how,
+			     size_t n, void (*end)(struct rows *rows, void *row), GCompareFunc compare)
+{
+	struct rows *rows = cell_rows_sum(tl, query, how, n);
+
+	for (guint i = 0; end && i < rows->rows->len; i++)
+		end(rows, rows->rows->pdata[i]);
+	common_finish(rows, compare);
+	return rows;
 }

@@ -23,10 +23,11 @@ struct cell_rows {
 	bool (*wants)(const struct rows *rows, const void *cell);	/* NULL: all cells that the query wants */
 };
 
-/* Adds the cells of a second that the query wants: of its threads, or of its host. */
-void cell_rows_add(struct row_map *map, const struct cell_rows *how, const struct second *s);
-/* Builds rows of the query's range from the cells of n kinds. `end` (NULL: nothing) completes a row when all cells are
- * added: it sets .latency of struct common, and takes the histograms out of the sum. `compare`: see common_finish(). */
+/* Sums the cells of n kinds in the query's range. The caller completes the rows: common_finish(). */
+struct rows *cell_rows_sum(const struct timeline *tl, const struct view_query *query, const struct cell_rows *how,
+			   size_t n);
+/* The same, and completes them. `end` (NULL: nothing) completes a row when all cells are added: it moves a histogram to
+ * .latency of struct common, and takes the others out of the sum. `compare`: see common_finish(). */
 struct rows *cell_rows_build(const struct timeline *tl, const struct view_query *query, const struct cell_rows *how,
 			     size_t n, void (*end)(struct rows *rows, void *row), GCompareFunc compare);
 

@@ -5,7 +5,7 @@
  */
 #include "base/address.h"
 #include "state/store/container.h"
-#include "views/common.h"
+#include "views/cell_rows.h"
 #include "views/registry.h"
 
 #include <string.h>
@@ -14,8 +14,8 @@ struct peer_row {
 	struct common c;		/* name: the peer; comm: the owner of the socket */
 	struct flow flow;
 	const char *device, *local;
-	uint64_t flows;
-	struct flow_cell sums;
+	uint64_t flows;			/* by name; else 0 */
+	struct flow_sum sum;
 	uint32_t host;
 	uint32_t process;		/* owner; ID_NONE: unknown, or several */
 };
@@ -39,63 +39,33 @@ static GETTER(get_protocol)
 	return value_text(g_string_chunk_insert_const(rows->text, number));
 }
 
-static GETTER(get_device)
-{
-	return value_text(ROW(row)->device);
-}
-
-static GETTER(get_local)
-{
-	return value_text(ROW(row)->local);
-}
-
-static GETTER(get_flows)
-{
-	return rows->query.by == BY_NAME ? value_int(VALUE_COUNT, ROW(row)->flows) : value_none();
-}
-
-static GETTER(get_in)
-{
-	return unless_missing(row, rows, MISSING_HEADERS_IN, value_int(VALUE_COUNT, ROW(row)->sums.rx_packets));
-}
-
-static GETTER(get_out)
-{
-	return unless_missing(row, rows, MISSING_HEADERS_OUT, value_int(VALUE_COUNT, ROW(row)->sums.tx_packets));
-}
-
-static GETTER(get_in_bytes)
-{
-	return unless_missing(row, rows, MISSING_HEADERS_IN, value_int(VALUE_BYTES, ROW(row)->sums.rx_bytes));
-}
-
-static GETTER(get_out_bytes)
-{
-	return unless_missing(row, rows, MISSING_HEADERS_OUT, value_int(VALUE_BYTES, ROW(row)->sums.tx_bytes));
-}
-
 static GETTER(get_bytes)
 {
-	return value_int(VALUE_BYTES, ROW(row)->sums.rx_bytes + ROW(row)->sums.tx_bytes);
+	return value_int(VALUE_BYTES, ROW(row)->sum.rx_bytes + ROW(row)->sum.tx_bytes);
 }
+
+#define PEER(name, ...) MEMBER(struct peer_row, name, __VA_ARGS__)
 
 static const struct column columns[] = {
 	COLUMN_HOST,
-	COLUMN_OPTIONAL("device", "DEVICE", VALUE_TEXT, 8, 5, "network device that the packets passed", get_device),
+	COLUMN_OPTIONAL("device", "DEVICE", VALUE_TEXT, 8, 5, "network device that the packets passed",
+			PEER(device)),
 	COLUMN_T("protocol", "PROTO", 5, 5, "tcp, udp, icmp, or its number; null: unknown",
 		 get_protocol),
 	COLUMN_OPTIONAL("local", "LOCAL", VALUE_TEXT, 21, 4, "address and port on this side: source of what is sent, "
-		 "destination of what is received; null: several", get_local),
+		 "destination of what is received; null: several", PEER(local)),
 	COLUMN_FLEX("peer", "PEER", 21, "address and port of the other side", COMMON(name)),
 	{ .id = "flows", .title = "FLOWS", .kind = VALUE_COUNT, .width = 6, .priority = 4, .optional = true,
 	  .descending = true, .help = "pairs of address and port that are summed here, by name",
-	  .get = get_flows },
-	COLUMN_N("rx_packets", "IN", VALUE_COUNT, 6, 2, "packets received", get_in),
-	COLUMN_N("tx_packets", "OUT", VALUE_COUNT, 6, 2, "packets given to the device", get_out),
+	  .get = PEER(flows, .none = IF_ZERO) },
+	COLUMN_N("rx_packets", "IN", VALUE_COUNT, 6, 2, "packets received",
+		 PEER(sum.rx_packets, .missing = MISSING_HEADERS_IN)),
+	COLUMN_N("tx_packets", "OUT", VALUE_COUNT, 6, 2, "packets given to the device",
+		 PEER(sum.tx_packets, .missing = MISSING_HEADERS_OUT)),
 	COLUMN_N("rx_bytes", "RECVD", VALUE_BYTES, 6, 0, "bytes received, without the device's own header",
-		 get_in_bytes),
+		 PEER(sum.rx_bytes, .missing = MISSING_HEADERS_IN)),
 	COLUMN_N("tx_bytes", "SENT", VALUE_BYTES, 6, 0, "bytes given to the device, with its header",
-		 get_out_bytes),
+		 PEER(sum.tx_bytes, .missing = MISSING_HEADERS_OUT)),
 	COLUMN_N("total_bytes", "BYTES", VALUE_BYTES, 6, 3, "bytes received and sent, as far as known",
 		 get_bytes),
 	COLUMN_OPTIONAL("pid", "PID", VALUE_ID, 7, 6,
@@ -242,8 +212,16 @@ static const char *address(struct rows *rows, const struct flow *f, const uint8_
 	return rows_text(rows, text);
 }
 
-static void fill(struct peer_row *r, struct rows *rows, const struct flow_cell *cell)
+static uint64_t row_key(const struct rows *rows, const void *flow)
 {
+	const struct flow_cell *cell = flow;
+	return key_of(rows->query.by, cell->host, cell->name, &cell->flow);
+}
+
+static void fill(struct rows *rows, void *row, const void *flow)
+{
+	struct peer_row *r = row;
+	const struct flow_cell *cell = flow;
 	bool whole = rows->query.by != BY_NAME, ports = whole && has_ports(&cell->flow);
 	common_host(&r->c, rows, cell->host);
 	r->flow = cell->flow;
@@ -261,21 +239,7 @@ static void fill(struct peer_row *r, struct rows *rows, const struct flow_cell *
 	r->c.row.key[0] = key;
 }
 
-static void add_cell(struct row_map *map, const struct flow_cell *cell)
-{
-	bool is_new;
-	uint64_t key = key_of(map->rows->query.by, cell->host, cell->name, &cell->flow);
-	struct peer_row *r = row_map_get(map, key, sizeof(*r), &is_new);
-	if (is_new)
-		fill(r, map->rows, cell);
-	r->sums.rx_packets += cell->rx_packets;
-	r->sums.rx_bytes += cell->rx_bytes;
-	r->sums.tx_packets += cell->tx_packets;
-	r->sums.tx_bytes += cell->tx_bytes;
-}
-
-/* A flow is counted after all seconds: one row by name may contain the same flow on several devices and in several
- * seconds. */
+/* Flows that were counted: one row by name may contain the same flow on several devices and in several seconds. */
 struct counted { uint32_t host; struct flow flow; };
 
 static guint counted_hash(gconstpointer p)
@@ -290,16 +254,22 @@ static gboolean counted_equal(gconstpointer va, gconstpointer vb)
 	return a->host == b->host && !memcmp(&a->flow, &b->flow, sizeof a->flow);
 }
 
-static void count_flow(struct row_map *map, GHashTable *seen, const struct flow_cell *cell)
+static void free_counted(void *seen)
 {
-	struct counted *c = g_new0(struct counted, 1);
-	bool is_new;
-	c->host = cell->host;
-	c->flow = cell->flow;
-	if (g_hash_table_add(seen, c)) {
-		uint64_t key = key_of(map->rows->query.by, cell->host, cell->name, &cell->flow);
-		((struct peer_row *)row_map_get(map, key, sizeof(struct peer_row), &is_new))->flows++;
+	g_hash_table_unref(seen);
+}
+
+static void count_flow(struct rows *rows, void *row, const void *flow)
+{
+	const struct flow_cell *cell = flow;
+	struct counted c = { cell->host, cell->flow };
+	if (rows->query.by != BY_NAME)
+		return;
+	if (!rows->extra) {
+		rows->extra = g_hash_table_new_full(counted_hash, counted_equal, g_free, NULL);
+		rows->free_extra = free_counted;
 	}
+	((struct peer_row *)row)->flows += g_hash_table_add(rows->extra, g_memdup2(&c, sizeof c));
 }
 
 /* If the query names a process or container, only flows that are known to belong to it remain. */
@@ -333,27 +303,20 @@ static void describe_headerless(struct rows *rows, const struct range *range)
 
 static struct rows *build(const struct timeline *tl, const struct view_query *query)
 {
-	struct row_map map = { .rows = rows_new(tl, query) };
+	static const struct cell_rows flows = {
+		.kind = CELL_flow, .size = sizeof(struct peer_row), .sum = offsetof(struct peer_row, sum),
+		.key = row_key, .fill = fill, .each = count_flow,
+	};
 	struct range range = range_of(tl, query);
-	GHashTable *seen = g_hash_table_new_full(counted_hash, counted_equal, g_free, NULL);
+	struct view_query q = *query;
 	if (!view_has_by(&view_peers, query->by))	/* the query may come from a view with other values of `by` */
-		map.rows->query.by = BY_SYSTEM;
-	for (size_t i = range.first; i < range.end; i++) {
-		const struct second *s = timeline_second(tl, i);
-		for (uint32_t k = 0; k < s->n_flows; k++) {
-			if (query->host != ID_NONE && s->flows[k].host != query->host)
-				continue;
-			add_cell(&map, &s->flows[k]);
-			count_flow(&map, seen, &s->flows[k]);
-		}
-	}
-	g_hash_table_unref(seen);
-	row_map_clear(&map);
-	describe_headerless(map.rows, &range);
-	find_owners(map.rows, &range);
-	keep_asked(map.rows);
-	common_finish(map.rows, compare);
-	return map.rows;
+		q.by = BY_SYSTEM;
+	struct rows *rows = cell_rows_sum(tl, &q, &flows, 1);
+	describe_headerless(rows, &range);
+	find_owners(rows, &range);
+	keep_asked(rows);
+	common_finish(rows, compare);
+	return rows;
 }
 
 static const char *const needs[] = { "net_dev_queue", "net_if_receive_skb", NULL };
