@@ -13,48 +13,14 @@
 struct call_row {
 	struct common c;
 	enum waited waited;
-	uint64_t unfinished, unpaired;
-	int64_t busy_ns;
-	double seconds;
+	uint64_t unpaired;		/* calls of unknown latency: with them no sum is known */
+	int64_t calls, unfinished, total_ns, busy_ns;
+	double busy_ratio;		/* -1: not known */
 	/* Calls of spans that do not have all of their calls one by one: in no latency. */
 	struct { uint64_t count; int64_t total_ns, max_ns; } summed;
 };
 
-#define ROW(row) ((const struct call_row *)(row))
-
-/* A span has only calls that are finished. */
-static GETTER(get_unfinished)
-{
-	return query_needs_spans(&rows->query) ? value_none() : value_int(VALUE_COUNT, ROW(row)->unfinished);
-}
-
-static GETTER(get_calls)
-{
-	return value_int(VALUE_COUNT, ROW(row)->c.stat.count + ROW(row)->unpaired);
-}
-
-/* With calls of unknown latency among them, no sum is known. */
-static GETTER(get_sum)
-{
-	return ROW(row)->unpaired ? value_none() : get_total(row, rows);
-}
-
-static GETTER(get_busy)
-{
-	return ROW(row)->unpaired ? value_none() : value_int(VALUE_NS, ROW(row)->busy_ns);
-}
-
-static GETTER(get_busy_ratio)
-{
-	if (query_needs_spans(&rows->query) || ROW(row)->unpaired)
-		return value_none();
-	return value_ratio(ROW(row)->busy_ns / (ROW(row)->seconds * NS_PER_S));
-}
-
-static GETTER(get_waited)
-{
-	return value_text(waited_word[ROW(row)->waited]);
-}
+#define CALL(name, ...) MEMBER(struct call_row, name, __VA_ARGS__)
 
 static const struct column columns[] = {
 	COLUMN_HOST,
@@ -62,17 +28,19 @@ static const struct column columns[] = {
 	COLUMN_ID("tid", "TID", 7, 8, "thread id; null where threads are summed", COMMON(tid)),
 	COLUMN_T("comm", "PROCESS", 15, 1, "name, as it was last in the range", COMMON(comm)),
 	COLUMN_FLEX("syscall", "SYSCALL", 12, "the system call", COMMON(name)),
-	COLUMN_N("count", "COUNT", VALUE_COUNT, 6, 0, "calls finished; begun, where latencies are unknown", get_calls),
+	COLUMN_N("count", "COUNT", VALUE_COUNT, 6, 0, "calls finished; begun, where latencies are unknown",
+		 CALL(calls)),
 	COLUMN_N("errors", "ERR", VALUE_COUNT, 5, 1, "of these, returned an error", COMMON(errors)),
 	COLUMN_N("unfinished", "PEND", VALUE_COUNT, 5, 7, "pending at the end of the range",
-		 get_unfinished),
+		 CALL(unfinished)),
 	COLUMN_N("total_ns", "TOTAL", VALUE_NS, 7, 2, "sum of the latencies of finished calls; null: unknown",
-		 get_sum),
-	COLUMN_N("busy_ns", "BUSY", VALUE_NS, 0, 0, "time spent in it within the range", get_busy),
+		 CALL(total_ns)),
+	COLUMN_N("busy_ns", "BUSY", VALUE_NS, 0, 0, "time spent in it within the range",
+		 CALL(busy_ns)),
 	COLUMNS_QUANTILES(7, "call"),
 	COLUMN_N("busy_ratio", "BUSY%", VALUE_RATIO, 6, 4,
-		 "time spent in it within the range, of one thread's", get_busy_ratio),
-	COLUMN_OPTIONAL("waited", "WAITED", VALUE_TEXT, 13, 3, WAITED_HELP, get_waited),
+		 "time spent in it within the range, of one thread's", CALL(busy_ratio, .none = IF_NEGATIVE)),
+	COLUMN_OPTIONAL("waited", "WAITED", VALUE_TEXT, 13, 3, WAITED_HELP, CALL(waited, .words = waited_word)),
 	COLUMN_CONTAINER,
 };
 
@@ -129,7 +97,7 @@ static void add_spans(struct row_map *map, struct waits *w, const struct range *
 	}
 }
 
-/* After common_finish(): where calls are known as a sum only, the latencies of a part of them say nothing. */
+/* Where calls are known as a sum only, the latencies of a part of them say nothing. */
 static void add_summed(struct call_row *r)
 {
 	struct stat *s = &r->c.stat;
@@ -175,6 +143,18 @@ static void add_second(struct row_map *map, struct waits *w, const struct second
 	}
 }
 
+/* After common_finish(). A span has only calls that are finished. */
+static void end(struct call_row *r, bool of_spans, double seconds)
+{
+	add_summed(r);
+	r->calls = (int64_t)(r->c.stat.count + r->unpaired);
+	r->total_ns = r->unpaired ? FIGURE_NONE : r->c.stat.total;
+	r->busy_ratio = of_spans || r->unpaired ? -1 : (double)r->busy_ns / (seconds * NS_PER_S);
+	r->busy_ns = r->unpaired ? FIGURE_NONE : r->busy_ns;
+	r->unfinished = of_spans ? FIGURE_NONE : r->unfinished;
+	r->c.row.last = of_spans ? 0 : waited_rank(r->waited);
+}
+
 static int compare(const void *va, const void *vb)
 {
 	const struct call_row *a = *(const struct call_row *const *)va, *b = *(const struct call_row *const *)vb;
@@ -194,12 +174,8 @@ static struct rows *build(const struct timeline *tl, const struct view_query *qu
 		add_second(&map, w, timeline_second(tl, i), i + 1 == range.end);
 	row_map_clear(&map);
 	common_finish(map.rows, compare);
-	for (guint i = 0; i < map.rows->rows->len; i++) {
-		struct call_row *r = map.rows->rows->pdata[i];
-		r->seconds = range.seconds;
-		r->c.row.last = of_spans ? 0 : waited_rank(r->waited);
-		add_summed(r);
-	}
+	for (guint i = 0; i < map.rows->rows->len; i++)
+		end(map.rows->rows->pdata[i], of_spans, range.seconds);
 	return map.rows;
 }
 
