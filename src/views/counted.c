@@ -7,45 +7,6 @@
 #include <math.h>
 #include <string.h>
 
-#define ROW(row) ((const struct counted_row *)(row))
-
-GETTER(counted_get_value)
-{
-	return value_int(VALUE_COUNT, (int64_t)ROW(row)->value);
-}
-
-GETTER(counted_get_rate)
-{
-	return value_int(VALUE_COUNT, (int64_t)((double)ROW(row)->value / ROW(row)->seconds + 0.5));
-}
-
-GETTER(counted_get_over_time)
-{
-	return value_text(ROW(row)->over_time);
-}
-
-GETTER(counted_get_share)
-{
-	const struct counted_row *r = ROW(row);
-	return r->whole ? value_ratio((double)r->value / (double)r->whole) : value_none();
-}
-
-GETTER(counted_get_what)
-{
-	return value_text(ROW(row)->what);
-}
-
-GETTER(counted_get_second)
-{
-	int64_t ns = ROW(row)->second_ns;
-	return ns == TIME_UNKNOWN ? value_none() : value_int(VALUE_TIME, ns);
-}
-
-GETTER(counted_get_ipc)
-{
-	return counted_ipc(ROW(row)->value, ROW(row)->cycles);
-}
-
 /* ---- names of counters ---- */
 
 /* Removes the domain: "instructions" for "cpu_instructions" and "thread_instructions". */
@@ -87,10 +48,9 @@ void counted_add_ipc(struct counted_ipc *ipc, const struct timeline *tl,
 		ipc->cycles[strcmp(name, "cpu_cycles") != 0] += cell->value;
 }
 
-struct value counted_ipc(uint64_t instructions, uint64_t cycles)
+double counted_ipc(uint64_t instructions, uint64_t cycles)
 {
-	return instructions && cycles ? value_ratio((double)instructions / (double)cycles) :
-					value_none();
+	return instructions && cycles ? (double)instructions / (double)cycles : -1;
 }
 
 static const char *words_of(enum count_kind kind, const char *name)
@@ -250,8 +210,8 @@ static int compare(const void *va, const void *vb)
 		strcmp(a->what, b->what);
 }
 
-/* Copies the cycles of a thread, process, ... to its row of instructions. */
-static void pair_cycles(struct rows *rows)
+/* Pairs the cycles of a thread, process, ... with its row of instructions. */
+static void set_ipc(struct rows *rows)
 {
 	struct intmap cycles = { 0 };
 	for (guint i = 0; i < rows->rows->len; i++) {
@@ -265,7 +225,7 @@ static void pair_cycles(struct rows *rows)
 			continue;
 		uint32_t at = intmap_get(&cycles, r->group << 1 | (*r->what == 'c'));
 		if (at != INTMAP_NONE)
-			r->cycles = ((const struct counted_row *)rows->rows->pdata[at])->value;
+			r->ipc = counted_ipc(r->value, ((const struct counted_row *)rows->rows->pdata[at])->value);
 	}
 	intmap_clear(&cycles);
 }
@@ -299,10 +259,13 @@ struct rows *counted_build(const struct timeline *tl, const struct view_query *q
 		struct counted_row *r = k.map.rows->rows->pdata[i];
 		if (k.n_steps)
 			draw_steps(&k, r);
-		r->whole = of_all ? of_all : g_array_index(k.wholes, uint64_t, r->id);
+		uint64_t whole = of_all ? of_all : g_array_index(k.wholes, uint64_t, r->id);
+		r->rate = (int64_t)((double)r->value / r->seconds + 0.5);
+		r->share = whole ? (double)r->value / (double)whole : -1;
+		r->ipc = -1;
 	}
 	row_map_clear(&k.map);
-	pair_cycles(k.map.rows);
+	set_ipc(k.map.rows);
 	intmap_clear(&k.what);
 	intmap_clear(&k.seconds_of);
 	g_array_unref(k.wholes);

@@ -8,6 +8,7 @@
 
 #include "views/common.h"
 
+#define COUNTED(name, ...) MEMBER(struct counted_row, name, __VA_ARGS__)
 #define COUNTED_STEPS 20		/* most steps of a row over time */
 
 struct counted_row {
@@ -17,9 +18,11 @@ struct counted_row {
 	int64_t second_ns;		/* by second: its beginning; else TIME_UNKNOWN */
 	uint32_t id;			/* opaque: name and kind */
 	uint64_t group;			/* opaque: rows about the same thread, process, ... */
-	uint64_t value, whole;		/* whole: sum over all rows of that name; for rows of hosts, over all events */
-	uint64_t cycles;		/* of an "instructions" row: cycles of the same thread, process, ...; or 0 */
+	uint64_t value;
 	double seconds;			/* of the range, or of the second */
+	int64_t rate;			/* a second */
+	double share;			/* of all rows of that name; for rows of hosts, of all events. -1: not known */
+	double ipc;			/* of an "instructions" row, with the cycles of the same thread, process, ...; or -1 */
 	guint steps;			/* opaque: place of its counts over time */
 	const char *over_time;		/* a digit for each step of the range: 8 is its largest count, 0 none; NULL: by
 					 * second, or a range of one second */
@@ -33,17 +36,9 @@ struct rows *counted_build(const struct timeline *tl, const struct view_query *q
 struct counted_ipc { uint64_t instructions, cycles[2]; };	/* cycles: by two names */
 void counted_add_ipc(struct counted_ipc *ipc, const struct timeline *tl,
 		     const struct count_cell *cell);
-struct value counted_ipc(uint64_t instructions, uint64_t cycles);	/* null if one of them is 0 */
+double counted_ipc(uint64_t instructions, uint64_t cycles);	/* -1 if one of them is 0 */
 
 /* Does the counter count page faults? */
 bool counted_is_fault(const struct timeline *tl, const struct count_cell *cell);
-
-GETTER(counted_get_value);
-GETTER(counted_get_rate);
-GETTER(counted_get_over_time);
-GETTER(counted_get_share);
-GETTER(counted_get_what);
-GETTER(counted_get_second);
-GETTER(counted_get_ipc);
 
 #endif

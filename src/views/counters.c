@@ -8,7 +8,7 @@
 static const struct column columns[] = {
 	COLUMN_HOST,
 	COLUMN_OPTIONAL("at_ns", "SECOND", VALUE_TIME, 12, 0, "by second: when it begins",
-			counted_get_second),
+			COUNTED(second_ns)),
 	COLUMN_ID("pid", "PID", 7, 2, "process id", COMMON(pid)),
 	COLUMN_ID("tid", "TID", 7, 2, "thread id", COMMON(tid)),
 	COLUMN_OPTIONAL("comm", "NAME", VALUE_TEXT, 16, 0,
@@ -17,14 +17,14 @@ static const struct column columns[] = {
 	COLUMN_FLEX("counter", "COUNTER", 16, "what is counted: a perf counter, an event of the kernel, "
 		    "or a probe", COMMON(name)),
 	COLUMN_T("kind", "KIND", 10, 4, "cpu, thread (perf counters, of the kernel or of user space), "
-		 "page fault, probe", counted_get_what),
+		 "page fault, probe", COUNTED(what)),
 	COLUMN_N("value", "COUNT", VALUE_COUNT, 8, 0, "how much was counted for it; what a CPU counted "
-		 "counts when a thread leaves it", counted_get_value),
-	COLUMN_N("rate", "PER SEC", VALUE_COUNT, 8, 1, "how much a second", counted_get_rate),
+		 "counts when a thread leaves it", COUNTED(value)),
+	COLUMN_N("rate", "PER SEC", VALUE_COUNT, 8, 1, "how much a second", COUNTED(rate)),
 	COLUMN_N("share_ratio", "SHARE", VALUE_RATIO, 6, 3, "share of all that this counter counted",
-		 counted_get_share),
+		 COUNTED(share, .none = IF_NEGATIVE)),
 	COLUMN_N("ipc_ratio", "IPC", VALUE_RATIO, 6, 5,
-		 "of instructions: how many a cycle; 100 % is one", counted_get_ipc),
+		 "of instructions: how many a cycle; 100 % is one", COUNTED(ipc, .none = IF_NEGATIVE)),
 	COLUMN_CONTAINER,
 };
 

@@ -65,42 +65,30 @@ static const struct column columns[] = {
 		 get_mainly_text),
 };
 
-/* Percent of the range in which the process's threads were blocked so: 100 % is one thread all the time. */
-#define BLOCKED_COLUMN(what, parts) \
-	static GETTER(get_##what##_ratio) \
-	{ \
-		const int64_t *part = ((const struct common *)row)->part; \
-		return processes_over_range(row, rows, parts); \
-	}
-BLOCKED_COLUMN(disks, part[PART_DISK] + part[PART_WRITEBACK] + part[PART_FAULT])
-BLOCKED_COLUMN(locks, part[PART_FUTEX])
-BLOCKED_COLUMN(nets, part[PART_SOCKET] + part[PART_PIPE] + part[PART_POLL])
-BLOCKED_COLUMN(sleeps, part[PART_TIMER] + part[PART_STOPPED])
-
 #define OF_THREADS ", summed over threads; 100 % is one"
 
 static const struct column process_columns[] = {
 	COLUMN_FLEX("comm", "PROCESS", 14, "name of the process", COMMON(comm)),
 	COLUMN_ID("pid", "PID", 7, 5, "process id", COMMON(pid)),
 	COLUMN_N("cpu_ratio", "CPU%", VALUE_RATIO, 5, 0, "time on a CPU, of all its threads; 100 % is one CPU",
-		 processes_get_cpu_ratio),
+		 PROCESS_RATIO(cpu_ratio)),
 	{ .id = "cpu_history", .title = "CPU, LAST 20 STEPS", .kind = VALUE_TEXT, .width = OVERVIEW_SPARKS,
-	  .priority = 3, .align = ALIGN_LEFT, .drawing = DRAW_SPARK, .get = processes_get_sparks,
+	  .priority = 3, .align = ALIGN_LEFT, .drawing = DRAW_SPARK, .get = PROCESS(sparks),
 	  .help = "time on a CPU in each of the last steps, in eighths of a CPU, rounded up" },
 	COLUMN_N("runnable_ratio", "RUNQ%", VALUE_RATIO, 5, 1, "runnable, waiting for a CPU" OF_THREADS,
-		 processes_get_runq_ratio),
+		 PROCESS_RATIO(runnable_ratio)),
 	COLUMN_N("blocked_ratio", "BLOCK%", VALUE_RATIO, 0, 0,
-		 "blocked" OF_THREADS, processes_get_block_ratio),
+		 "blocked" OF_THREADS, PROCESS_RATIO(blocked_ratio)),
 	COLUMN_N("blocked_disk_ratio", "DISK%", VALUE_RATIO, 5, 2,
-		 "blocked on disks, writeback, page faults" OF_THREADS, get_disks_ratio),
+		 "blocked on disks, writeback, page faults" OF_THREADS, PROCESS_RATIO(disk_ratio)),
 	COLUMN_N("blocked_lock_ratio", "LOCK%", VALUE_RATIO, 5, 2, "blocked on futexes" OF_THREADS,
-		 get_locks_ratio),
+		 PROCESS_RATIO(lock_ratio)),
 	COLUMN_N("blocked_net_ratio", "NET%", VALUE_RATIO, 5, 2, "blocked on sockets, pipes, in poll" OF_THREADS,
-		 get_nets_ratio),
+		 PROCESS_RATIO(net_ratio)),
 	COLUMN_N("blocked_sleep_ratio", "SLEEP%", VALUE_RATIO, 6, 4, "sleeping or stopped" OF_THREADS,
-		 get_sleeps_ratio),
+		 PROCESS_RATIO(sleep_ratio)),
 	COLUMN_N("syscalls_rate", "SYSC/s", VALUE_COUNT, 7, 6, "system calls a second",
-		 processes_get_calls_rate),
+		 PROCESS(calls_rate)),
 	COLUMN_N("p99_ns", "p99", VALUE_NS, 6, 7, "of its system calls" PERCENTILE_BOUND, STAT(p99)),
 };
 

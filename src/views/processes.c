@@ -11,117 +11,7 @@
 
 #include <string.h>
 
-struct process_row {
-	struct common c;
-	int32_t ppid, vpid;
-	uint32_t ns[NS_N];
-	int64_t exit_ns;
-	uint64_t syscalls, read_bytes, write_bytes, unsized[2];
-	double seconds;			/* of the range, in seconds */
-	uint64_t faults;		/* events of page faults */
-	uint64_t perf_faults;		/* perf's count of them */
-	struct counted_ipc ipc;
-	uint32_t host;			/* ID_NONE: all hosts */
-	bool calls_unknown;		/* the trace has no system calls, or none in the range */
-	bool has_faults, has_perf_faults;	/* the range has such events */
-	uint32_t group;			/* group_key() of its threads */
-	const char *sparks;		/* NULL: not made */
-};
-
 #define ROW(row) ((const struct process_row *)(row))
-
-static struct value time_or_none(int64_t ns)
-{
-	return ns == TIME_UNKNOWN ? value_none() : value_int(VALUE_TIME, ns);
-}
-
-static struct value of_calls(const struct row *row, enum value_kind kind, int64_t n)
-{
-	return ROW(row)->calls_unknown ? value_none() : value_int(kind, n);
-}
-
-static GETTER(get_ppid)
-{
-	return ROW(row)->ppid < 0 ? value_none() : value_int(VALUE_ID, ROW(row)->ppid);
-}
-
-static GETTER(get_vpid)
-{
-	return ROW(row)->vpid < 0 ? value_none() : value_int(VALUE_ID, ROW(row)->vpid);
-}
-
-static struct value namespace_id(const struct row *row, enum ns_kind kind)
-{
-	return ROW(row)->ns[kind] ? value_int(VALUE_ID, ROW(row)->ns[kind]) : value_none();
-}
-
-static GETTER(get_pid_ns)
-{
-	return namespace_id(row, NS_PID);
-}
-
-static GETTER(get_cgroup_ns)
-{
-	return namespace_id(row, NS_CGROUP);
-}
-
-static GETTER(get_uts_ns)
-{
-	return namespace_id(row, NS_UTS);
-}
-
-static GETTER(get_syscalls)
-{
-	return of_calls(row, VALUE_COUNT, ROW(row)->syscalls);
-}
-
-static GETTER(get_read)
-{
-	return ROW(row)->unsized[IO_DIR_READ] ? value_none() : of_calls(row, VALUE_BYTES, ROW(row)->read_bytes);
-}
-
-static GETTER(get_write)
-{
-	return ROW(row)->unsized[IO_DIR_WRITE] ? value_none() :
-						 of_calls(row, VALUE_BYTES, ROW(row)->write_bytes);
-}
-
-static GETTER(get_faults)
-{
-	const struct process_row *r = ROW(row);
-	if (!r->has_faults && !r->has_perf_faults)
-		return value_none();
-	return value_int(VALUE_COUNT, (int64_t)(r->has_faults ? r->faults : r->perf_faults));
-}
-
-static GETTER(get_process_ipc)
-{
-	const struct counted_ipc *ipc = &ROW(row)->ipc;
-	return counted_ipc(ipc->instructions, MAX(ipc->cycles[0], ipc->cycles[1]));
-}
-
-static GETTER(get_start)
-{
-	return time_or_none(ROW(row)->c.start_ns);
-}
-
-static GETTER(get_exit)
-{
-	return time_or_none(ROW(row)->exit_ns);
-}
-
-/* Whether it began or ended in the range. */
-static GETTER(get_life)
-{
-	const struct process_row *r = ROW(row);
-	int64_t from = rows->query.from_ns;
-	bool began = r->c.start_ns != TIME_UNKNOWN && r->c.start_ns >= from &&
-		r->c.start_ns < rows->query.to_ns;
-
-	if (row->ended)
-		return value_text(r->exit_ns < from ? "gone" : began ? "short" : "exited");
-	return value_text(began ? "began" : NULL);
-}
 
 static int32_t parent_of(const struct row *row)
 {
@@ -131,31 +21,6 @@ static int32_t parent_of(const struct row *row)
 static void arrange(struct rows *rows)
 {
 	process_tree_arrange(rows, parent_of);
-}
-
-static struct value of_range(const struct row *row, struct value ns)
-{
-	return ns.kind == VALUE_NONE ? ns : value_ratio(ns.i / (ROW(row)->seconds * NS_PER_S));
-}
-
-GETTER(processes_get_cpu_ratio)
-{
-	return of_range(row, get_cpu(row, rows));
-}
-
-GETTER(processes_get_runq_ratio)
-{
-	return of_range(row, get_runnable(row, rows));
-}
-
-GETTER(processes_get_block_ratio)
-{
-	return of_range(row, get_blocked(row, rows));
-}
-
-struct value processes_over_range(const struct row *row, const struct rows *rows, int64_t ns)
-{
-	return of_range(row, get_blocked(row, rows).kind == VALUE_NONE ? value_none() : value_int(VALUE_NS, ns));
 }
 
 bool processes_is_idle(const struct row *row, const struct rows *rows)
@@ -168,25 +33,15 @@ bool processes_is_idle(const struct row *row, const struct rows *rows)
 
 	for (size_t i = 0; i < G_N_ELEMENTS(of_work); i++)
 		ns += r->c.part[of_work[i]];
-	return get_cpu(row, rows).kind != VALUE_NONE && !ns && !r->syscalls && !r->read_bytes && !r->write_bytes &&
-	       !r->faults && !r->perf_faults;
-}
-
-GETTER(processes_get_sparks)
-{
-	return value_text(ROW(row)->sparks);
-}
-
-GETTER(processes_get_calls_rate)
-{
-	return of_calls(row, VALUE_COUNT, ROW(row)->syscalls / ROW(row)->seconds + 0.5);
+	return get_cpu(row, rows).kind != VALUE_NONE && !ns && r->sum.syscalls <= 0 && r->sum.read_bytes <= 0 &&
+	       r->sum.write_bytes <= 0 && !r->event_faults && !r->perf_faults;
 }
 
 static const struct column columns[] = {
 	COLUMN_HOST,
 	COLUMN_ID("pid", "PID", 7, 0, "process id", COMMON(pid)),
 	COLUMN_ID("tid", "TID", 7, 3, "thread id; null where threads are summed", COMMON(tid)),
-	COLUMN_ID("ppid", "PPID", 7, 8, "the parent's process id", get_ppid),
+	COLUMN_ID("ppid", "PPID", 7, 8, "the parent's process id", PROCESS(ppid)),
 	COLUMN_FLEX("comm", "NAME", 16, "name, as it was last in the range", COMMON(comm)),
 	COLUMN_N("cpu_ns", "CPU", VALUE_NS, 0, 0, "time on a CPU: user + syscall + kernel + irq",
 		 get_cpu),
@@ -197,39 +52,39 @@ static const struct column columns[] = {
 	COLUMN_N("runnable_ns", "RUNQ", VALUE_NS, 0, 0, "runnable, waiting for a CPU", get_runnable),
 	COLUMN_N("blocked_ns", "BLOCK", VALUE_NS, 0, 0, "blocked, whatever on", get_blocked),
 	COLUMN_N("unknown_ns", "UNKNOWN", VALUE_NS, 7, 10, part_help(UNKNOWN), get_unknown),
-	COLUMN_N("syscalls", "SYSCALLS", VALUE_COUNT, 8, 2, "system calls finished", get_syscalls),
+	COLUMN_N("syscalls", "SYSCALLS", VALUE_COUNT, 8, 2, "system calls finished",
+		 PROCESS(sum.syscalls)),
 	COLUMN_N("read_bytes", "READ", VALUE_BYTES, 6, 5, "bytes read; null: unknown for recvmmsg",
-		 get_read),
+		 PROCESS(sum.read_bytes)),
 	COLUMN_N("write_bytes", "WRITE", VALUE_BYTES, 6, 5,
-		 "bytes written; null: unknown for sendmmsg",
-		 get_write),
+		 "bytes written; null: unknown for sendmmsg", PROCESS(sum.write_bytes)),
 	{ .id = "start_ns", .title = "START", .kind = VALUE_TIME,
-	  .help = "when it began; null: before the trace", .get = get_start },
+	  .help = "when it began; null: before the trace", .get = COMMON(start_ns) },
 	{ .id = "exit_ns", .title = "EXIT", .kind = VALUE_TIME,
-	  .help = "when it ended; null: not in the trace", .get = get_exit },
+	  .help = "when it ended; null: not in the trace", .get = PROCESS(exit_ns) },
 	COLUMN_N("faults", "FAULTS", VALUE_COUNT, 7, 9,
 		 "page faults, from their events, else from perf's counter; null: the trace has neither",
-		 get_faults),
+		 PROCESS(faults)),
 	COLUMN_N("ipc_ratio", "IPC", VALUE_RATIO, 0, 0,
-		 "instructions a cycle, by perf's counters of CPUs; 100 % is one", get_process_ipc),
+		 "instructions a cycle, by perf's counters of CPUs; 100 % is one", PROCESS_RATIO(ipc)),
 	COLUMN_T("life", "LIFE", 6, 9,
-		 "began, exited, short (both) in the range; gone: exited before it", get_life),
+		 "began, exited, short (both) in the range; gone: exited before it", PROCESS(life)),
 	COLUMN_CONTAINER,
-	COLUMN_ID("vpid", "VPID", 0, 0, "its pid in its own pid namespace", get_vpid),
-	COLUMN_ID("pid_ns", "PIDNS", 0, 0, "inode of its pid namespace", get_pid_ns),
-	COLUMN_ID("cgroup_ns", "CGNS", 0, 0, "inode of its cgroup namespace", get_cgroup_ns),
-	COLUMN_ID("uts_ns", "UTSNS", 0, 0, "inode of its uts (hostname) namespace", get_uts_ns),
+	COLUMN_ID("vpid", "VPID", 0, 0, "its pid in its own pid namespace", PROCESS(vpid)),
+	COLUMN_ID("pid_ns", "PIDNS", 0, 0, "inode of its pid namespace", PROCESS(ns[NS_PID], .none = IF_ZERO)),
+	COLUMN_ID("cgroup_ns", "CGNS", 0, 0, "inode of its cgroup namespace", PROCESS(ns[NS_CGROUP], .none = IF_ZERO)),
+	COLUMN_ID("uts_ns", "UTSNS", 0, 0, "inode of its uts (hostname) namespace", PROCESS(ns[NS_UTS], .none = IF_ZERO)),
 	COLUMN_N("cpu_ratio", "CPU%", VALUE_RATIO, 6, 0, "time on a CPU, of all its threads; 100 % is one CPU",
-		 processes_get_cpu_ratio),
+		 PROCESS_RATIO(cpu_ratio)),
 	COLUMN_N("runnable_ratio", "RUNQ%", VALUE_RATIO, 6, 1,
 		 "its threads waiting for a CPU, summed; 100 % is one thread",
-		 processes_get_runq_ratio),
+		 PROCESS_RATIO(runnable_ratio)),
 	COLUMN_N("blocked_ratio", "BLOCK%", VALUE_RATIO, 6, 1,
 		 "its threads blocked, summed; 100 % is one thread",
-		 processes_get_block_ratio),
+		 PROCESS_RATIO(blocked_ratio)),
 };
 
-static void fill(struct process_row *r, struct rows *rows, uint32_t thread, double seconds)
+static void fill(struct process_row *r, struct rows *rows, uint32_t thread)
 {
 	const struct thread_info *t = timeline_thread(rows->tl, thread);
 	const struct process_info *p = t ? timeline_process(rows->tl, t->process) : NULL;
@@ -237,7 +92,6 @@ static void fill(struct process_row *r, struct rows *rows, uint32_t thread, doub
 	r->group = group_key(rows->tl, rows->query.by, thread);
 	r->ppid = r->vpid = -1;
 	r->exit_ns = TIME_UNKNOWN;
-	r->seconds = seconds;
 	r->host = rows->query.by == BY_SYSTEM || rows->query.by == BY_CONTAINER || !t ? ID_NONE : t->host;
 	if (rows->query.by == BY_SYSTEM || rows->query.by == BY_CONTAINER)
 		return;
@@ -254,7 +108,7 @@ static void fill(struct process_row *r, struct rows *rows, uint32_t thread, doub
 }
 
 /* Adds processes that ended shortly before the range, with zeros in all columns. */
-static void add_ended(struct row_map *map, double seconds)
+static void add_ended(struct row_map *map)
 {
 	const struct timeline *tl = map->rows->tl;
 	const struct view_query *q = &map->rows->query;
@@ -273,7 +127,7 @@ static void add_ended(struct row_map *map, double seconds)
 		struct process_row *r = row_map_get(map, group_key(tl, q->by, i), sizeof(*r),
 						    &is_new);
 		if (is_new)
-			fill(r, map->rows, i, seconds);
+			fill(r, map->rows, i);
 	}
 }
 
@@ -288,14 +142,14 @@ static void add_counts(struct row_map *map, const struct second *s)
 		if (at == INTMAP_NONE || !query_wants_thread(&rows->query, rows->tl, c->thread))
 			continue;
 		struct process_row *r = rows->rows->pdata[at];
-		r->faults += c->kind == COUNT_FAULT ? c->value : 0;
+		r->event_faults += c->kind == COUNT_FAULT ? c->value : 0;
 		r->perf_faults += counted_is_fault(rows->tl, c) ? c->value : 0;
-		counted_add_ipc(&r->ipc, rows->tl, c);
+		counted_add_ipc(&r->counted, rows->tl, c);
 	}
 }
 
 /* If the range has page fault events of any thread, rows without them have 0 instead of unknown. */
-static void mark_faults(struct rows *rows, const struct range *range)
+static void set_faults(struct rows *rows, const struct range *range)
 {
 	bool faults = timeline_has_event(rows->tl, "x86_exceptions_page_fault_user"), perf = false;
 	for (size_t i = range->first; i < range->end; i++) {
@@ -307,8 +161,7 @@ static void mark_faults(struct rows *rows, const struct range *range)
 	}
 	for (guint i = 0; i < rows->rows->len; i++) {
 		struct process_row *r = rows->rows->pdata[i];
-		r->has_faults = faults;
-		r->has_perf_faults = perf;
+		r->faults = faults ? (int64_t)r->event_faults : perf ? (int64_t)r->perf_faults : FIGURE_NONE;
 	}
 }
 
@@ -320,7 +173,7 @@ static bool is_unattributed(const struct rows *rows, uint32_t thread)
 	return rows->query.by != BY_SYSTEM && t && t->tid == -1 && (rows_missing(rows, t->host) & both) == both;
 }
 
-static void add_second(struct row_map *map, const struct second *s, double seconds)
+static void add_second(struct row_map *map, const struct second *s)
 {
 	struct rows *rows = map->rows;
 	const struct view_query *q = &rows->query;
@@ -332,17 +185,10 @@ static void add_second(struct row_map *map, const struct second *s, double secon
 		struct process_row *r = row_map_get(map, group_key(rows->tl, q->by, cell->thread),
 						    sizeof(*r), &is_new);
 		if (is_new)
-			fill(r, rows, cell->thread, seconds);
+			fill(r, rows, cell->thread);
 		if (q->by == BY_PROCESS)
 			group_name(&r->c, rows, cell->thread, is_new);
-		common_add_parts(&r->c, cell->part);
-		r->c.of_threads = true;
-		r->syscalls += cell->syscalls;
-		r->c.errors += cell->errors;
-		for (unsigned d = 0; d <= IO_DIR_WRITE; d++)
-			r->unsized[d] += cell->unsized[d];
-		r->read_bytes += cell->read_bytes;
-		r->write_bytes += cell->write_bytes;
+		cell_sum_add(CELL_thread, &r->sum, cell);
 	}
 	add_counts(map, s);
 	for (uint32_t i = 0; i < s->n_calls; i++) {
@@ -373,21 +219,62 @@ static void find_hosts_with_states(const struct timeline *tl, const struct range
 
 /* Sets values to unknown instead of 0: states without scheduler events, counts without system call events, and both
  * where nothing was recorded. */
-static void mark_unknown(struct rows *rows, const struct range *range)
+static void set_unknown(struct rows *rows, const struct range *range)
 {
 	bool states = timeline_has_event(rows->tl, "sched_switch"), calls = timeline_facts(rows->tl)->has_calls;
 	struct intmap hosts = { 0 };
 	find_hosts_with_states(rows->tl, range, &hosts);
 	for (guint i = 0; i < rows->rows->len; i++) {
 		struct process_row *r = rows->rows->pdata[i];
+		struct thread_sum *s = &r->sum;
 		int64_t total;
-		part_largest(r->c.part, NULL, &total);
+		part_largest(s->part, NULL, &total);
 		bool dark = intmap_get(&hosts, r->host) == false && total > 0;
 		bool known = states && !(r->c.row.missing & MISSING_SWITCHES) && !dark;
-		r->c.parts_unknown = !known && total == r->c.part[PART_UNKNOWN];
-		r->calls_unknown = !calls || r->c.row.missing & MISSING_CALLS || (dark && !r->syscalls);
+		r->c.parts_unknown = !known && total == s->part[PART_UNKNOWN];
+		if (!calls || r->c.row.missing & MISSING_CALLS || (dark && !s->syscalls))
+			s->syscalls = s->read_bytes = s->write_bytes = FIGURE_NONE;
+		s->read_bytes = s->unsized[IO_DIR_READ] ? FIGURE_NONE : s->read_bytes;
+		s->write_bytes = s->unsized[IO_DIR_WRITE] ? FIGURE_NONE : s->write_bytes;
 	}
 	intmap_clear(&hosts);
+}
+
+/* Whether it began or ended in the range. */
+static const char *life_of(const struct process_row *r, const struct view_query *q)
+{
+	bool began = r->c.start_ns != TIME_UNKNOWN && r->c.start_ns >= q->from_ns && r->c.start_ns < q->to_ns;
+
+	if (r->c.row.ended)
+		return r->exit_ns < q->from_ns ? "gone" : began ? "short" : "exited";
+	return began ? "began" : NULL;
+}
+
+static void end(struct process_row *r, const struct rows *rows)
+{
+	const double range_ns = rows->seconds * NS_PER_S;
+	const int64_t *part = r->c.part;
+	struct value cpu, runnable, blocked;
+
+	memcpy(r->c.part, r->sum.part, sizeof r->c.part);
+	r->c.of_threads = r->sum.n_cells > 0;
+	cpu = get_cpu(&r->c.row, rows);
+	runnable = get_runnable(&r->c.row, rows);
+	blocked = get_blocked(&r->c.row, rows);
+	r->cpu_ratio = cpu.kind == VALUE_NONE ? -1 : (double)cpu.i / range_ns;
+	r->runnable_ratio = runnable.kind == VALUE_NONE ? -1 : (double)runnable.i / range_ns;
+	r->blocked_ratio = blocked.kind == VALUE_NONE ? -1 : (double)blocked.i / range_ns;
+	r->disk_ratio = r->lock_ratio = r->net_ratio = r->sleep_ratio = -1;
+	if (blocked.kind != VALUE_NONE) {
+		r->disk_ratio = (double)(part[PART_DISK] + part[PART_WRITEBACK] + part[PART_FAULT]) / range_ns;
+		r->lock_ratio = (double)part[PART_FUTEX] / range_ns;
+		r->net_ratio = (double)(part[PART_SOCKET] + part[PART_PIPE] + part[PART_POLL]) / range_ns;
+		r->sleep_ratio = (double)(part[PART_TIMER] + part[PART_STOPPED]) / range_ns;
+	}
+	r->calls_rate = r->sum.syscalls == FIGURE_NONE ? FIGURE_NONE :
+			(int64_t)((double)r->sum.syscalls / rows->seconds + 0.5);
+	r->ipc = counted_ipc(r->counted.instructions, MAX(r->counted.cycles[0], r->counted.cycles[1]));
+	r->life = life_of(r, &rows->query);
 }
 
 struct rows *processes_build(const struct timeline *tl, const struct view_query *query)
@@ -395,10 +282,13 @@ struct rows *processes_build(const struct timeline *tl, const struct view_query 
 	struct row_map map = { .rows = rows_new(tl, query) };
 	struct range range = range_of(tl, query);
 	for (size_t i = range.first; i < range.end; i++)
-		add_second(&map, timeline_second(tl, i), range.seconds);
-	add_ended(&map, range.seconds);
-	mark_unknown(map.rows, &range);
-	mark_faults(map.rows, &range);
+		add_second(&map, timeline_second(tl, i));
+	add_ended(&map);
+	map.rows->seconds = range.seconds;
+	set_unknown(map.rows, &range);
+	set_faults(map.rows, &range);
+	for (guint i = 0; i < map.rows->rows->len; i++)
+		end(map.rows->rows->pdata[i], map.rows);
 	row_map_clear(&map);
 	common_finish(map.rows, NULL);
 	const unsigned both = MISSING_SWITCHES | MISSING_CALLS;
@@ -459,7 +349,7 @@ struct value processes_get_named(const void *row, const struct rows *rows, const
 	struct value cpu = get_cpu(row, rows);
 	if (strcmp(name, NAMED_IDLE) != 0)
 		return common_get_named(row, rows, name);
-	return cpu.kind == VALUE_NONE ? value_none() : value_int(VALUE_ID, !cpu.i && !ROW(row)->syscalls);
+	return cpu.kind == VALUE_NONE ? value_none() : value_int(VALUE_ID, !cpu.i && ROW(row)->sum.syscalls <= 0);
 }
 
 static const char *const needs[] = { "sched_switch", NEED_WAKEUPS, NEED_SYSCALLS, NULL };
