@@ -3,7 +3,7 @@
  * Locks that threads waited for: one row a lock (view locks), and one row for each thread that waited for it or held it
  * (view holders). Both sum the same cells, so their figures agree.
  */
-#include "views/common.h"
+#include "views/cell_rows.h"
 #include "views/registry.h"
 
 #include "base/limits.h"
@@ -13,9 +13,9 @@
 struct lock_row {
 	struct common c;	/* .name: the lock; .service: the role, in the view holders; .part: of its holders */
 	const char *kind, *did, *with;
-	uint64_t waits;
-	int64_t total_ns, max_ns, longest_at_ns;
-	int64_t earlier_ns, ran_ns;
+	struct lock_sum sum;
+	int64_t avg_ns;
+	int64_t ran_ns, runnable_ns, blocked_ns, unknown_ns;	/* of its holders; not of a waiter */
 	uint32_t n_waiters, n_holders;
 	bool held;			/* of holders: it is about what the thread held */
 	/* While it is summed: thread + 1 -> struct with_thread, owned; NULL: it had no cells. */
@@ -28,122 +28,42 @@ struct with_thread { uint32_t thread; int64_t ns; };
 #define ROW(row) ((const struct lock_row *)(row))
 #define LEFT_OUT_NAME "(others)"
 
-static GETTER(get_kind)
-{
-	return value_text(ROW(row)->kind);
-}
-
-static GETTER(get_waits)
-{
-	return value_int(VALUE_COUNT, ROW(row)->waits);
-}
-
-static GETTER(get_waited)
-{
-	return value_int(VALUE_NS, ROW(row)->total_ns);
-}
-
-static GETTER(get_mean)
-{
-	const struct lock_row *r = ROW(row);
-	return r->waits ? value_int(VALUE_NS, r->total_ns / (int64_t)r->waits) : value_none();
-}
-
-static GETTER(get_longest)
-{
-	return value_int(VALUE_NS, ROW(row)->max_ns);
-}
-
-static GETTER(get_longest_at)
-{
-	return value_int(VALUE_TIME, ROW(row)->longest_at_ns);
-}
-
-static GETTER(get_waiters)
-{
-	return value_int(VALUE_COUNT, ROW(row)->n_waiters);
-}
-
-static GETTER(get_holders)
-{
-	return value_int(VALUE_COUNT, ROW(row)->n_holders);
-}
-
-static GETTER(get_did)
-{
-	return value_text(ROW(row)->did);
-}
-
-static GETTER(get_with)
-{
-	return value_text(ROW(row)->with);
-}
-
-/* What a waiter did is in other views. */
-static struct value of_holder(const struct row *row, int64_t ns)
-{
-	return ROW(row)->c.service && !ROW(row)->held ? value_none() : value_int(VALUE_NS, ns);
-}
-
-static GETTER(get_earlier)
-{
-	return value_int(VALUE_NS, ROW(row)->earlier_ns);
-}
-
-static GETTER(get_ran)
-{
-	return of_holder(row, ROW(row)->ran_ns);
-}
-
-static GETTER(get_waited_cpu)
-{
-	return of_holder(row, part_sum_runnable(ROW(row)->c.part));
-}
-
-static GETTER(get_slept)
-{
-	return of_holder(row, part_sum_blocked(ROW(row)->c.part));
-}
-
-static GETTER(get_untold)
-{
-	return of_holder(row, ROW(row)->c.part[PART_UNKNOWN]);
-}
+#define LOCK(name) MEMBER(struct lock_row, name)
 
 #define WAITED "until it was woken by the thread that released the lock; that a thread got a lock at once is not seen"
 #define DID "what the holder did during the waits, as far as it is known to have had the lock then, longest first"
 #define COLUMNS_OF_WAITS \
-	COLUMN_N("waits", "WAITS", VALUE_COUNT, 7, 2, "waits that ended in the range, " WAITED, get_waits), \
+	COLUMN_N("waits", "WAITS", VALUE_COUNT, 7, 2, "waits that ended in the range, " WAITED, LOCK(sum.waits)), \
 	COLUMN_N("total_ns", "TOTAL", VALUE_NS, 8, 0, "time of the waits, of all waiters; each counts where it ended", \
-		 get_waited), \
-	COLUMN_N("avg_ns", "AVG", VALUE_NS, 8, 5, "mean wait", get_mean), \
-	COLUMN_N("max_ns", "MAX", VALUE_NS, 8, 1, "longest wait", get_longest), \
+		 LOCK(sum.total_ns)), \
+	COLUMN_N("avg_ns", "AVG", VALUE_NS, 8, 5, "mean wait", LOCK(avg_ns)), \
+	COLUMN_N("max_ns", "MAX", VALUE_NS, 8, 1, "longest wait", LOCK(sum.max_ns)), \
 	{ .id = "longest_at_ns", .title = "LONGEST AT", .kind = VALUE_TIME, .width = 12, .priority = 6, \
-	  .help = "when the longest wait began", .get = get_longest_at }
+	  .help = "when the longest wait began", .get = LOCK(sum.longest_at_ns) }
 #define COLUMNS_OF_HOLDER \
 	COLUMN_N("earlier_ns", "EARLIER", VALUE_NS, 0, 0, \
-		 "of the time, before this holder had the lock: other threads held it", get_earlier), \
-	COLUMN_N("holder_ran_ns", "RAN", VALUE_NS, 0, 0, "of the time, the holder was on a CPU", get_ran), \
+		 "of the time, before this holder had the lock: other threads held it", LOCK(sum.earlier_ns)), \
+	COLUMN_N("holder_ran_ns", "RAN", VALUE_NS, 0, 0, "of the time, the holder was on a CPU", LOCK(ran_ns)), \
 	COLUMN_N("holder_runq_ns", "RUNQ", VALUE_NS, 0, 0, "of the time, the holder waited for a CPU", \
-		 get_waited_cpu), \
+		 LOCK(runnable_ns)), \
 	COLUMN_N("holder_blocked_ns", "BLOCKED", VALUE_NS, 0, 0, \
-		 "of the time, the holder was blocked: on a disk, a socket, another lock, or asleep", get_slept), \
+		 "of the time, the holder was blocked: on a disk, a socket, another lock, or asleep", LOCK(blocked_ns)), \
 	COLUMN_N("holder_unknown_ns", "UNKNOWN", VALUE_NS, 0, 0, \
-		 "of the time, what the holder did is unknown: events were lost, or it waited too often", get_untold)
+		 "of the time, what the holder did is unknown: events were lost, or it waited too often", LOCK(unknown_ns))
 
 static const struct column lock_columns[] = {
 	COLUMN_HOST,
 	COLUMN_FLEX("lock", "LOCK", 14, "address of the futex in the process, or the locked file", COMMON(name)),
 	COLUMN_T("kind", "KIND", 6, 7, "futex; flock: flock(); record: fcntl() with F_SETLKW; (others): of the many "
-		 "locks of a second, those beyond its limit", get_kind),
+		 "locks of a second, those beyond its limit", LOCK(kind)),
 	COLUMN_ID("pid", "PID", 7, 4, "process of the waiters; null: several", COMMON(pid)),
 	COLUMN_T("comm", "PROCESS", 15, 3, "its name", COMMON(comm)),
 	COLUMNS_OF_WAITS,
-	COLUMN_N("waiters", "WAITERS", VALUE_COUNT, 7, 5, "threads that waited", get_waiters),
+	COLUMN_N("waiters", "WAITERS", VALUE_COUNT, 7, 5, "threads that waited", LOCK(n_waiters)),
 	COLUMN_N("holders", "HOLDERS", VALUE_COUNT, 7, 6, "threads that released it and woke one of these",
-		 get_holders),
-	COLUMN_T("holder", "HELD LONGEST BY", 16, 1, "the thread that was waited for the longest", get_with),
-	COLUMN_T("did", "HOLDERS DID", 20, 0, DID, get_did),
+		 LOCK(n_holders)),
+	COLUMN_T("holder", "HELD LONGEST BY", 16, 1, "the thread that was waited for the longest", LOCK(with)),
+	COLUMN_T("did", "HOLDERS DID", 20, 0, DID, LOCK(did)),
 	COLUMNS_OF_HOLDER,
 	COLUMN_CONTAINER,
 };
@@ -157,10 +77,10 @@ static const struct column holder_columns[] = {
 	COLUMN_T("comm", "THREAD", 15, 0, "the thread's name", COMMON(comm)),
 	COLUMNS_OF_WAITS,
 	COLUMN_T("with", "MOST WITH", 16, 2, "of a holder: who waited for it the longest; of a waiter: who held the "
-		 "lock then", get_with),
-	COLUMN_FLEX("did", "DID", 20, "of a holder: " DID, get_did),
+		 "lock then", LOCK(with)),
+	COLUMN_FLEX("did", "DID", 20, "of a holder: " DID, LOCK(did)),
 	COLUMN_T("lock", "LOCK", 14, 4, "address of the futex in the process, or the locked file", COMMON(name)),
-	COLUMN_T("kind", "KIND", 6, 7, "futex; flock: flock(); record: fcntl() with F_SETLKW", get_kind),
+	COLUMN_T("kind", "KIND", 6, 7, "futex; flock: flock(); record: fcntl() with F_SETLKW", LOCK(kind)),
 	COLUMNS_OF_HOLDER,
 	COLUMN_CONTAINER,
 };
@@ -232,15 +152,7 @@ static void add_other(GHashTable **all, uint32_t thread, int64_t ns)
 
 static void add_cell(struct lock_row *r, const struct lock_cell *c)
 {
-	bool longer = c->max_ns > r->max_ns || (c->max_ns == r->max_ns && c->longest_at_ns < r->longest_at_ns);
-	if (!r->waits || longer)
-		r->longest_at_ns = c->longest_at_ns;
-	r->waits += c->waits;
-	r->total_ns += c->total_ns;
-	r->max_ns = MAX(r->max_ns, c->max_ns);
-	r->earlier_ns += c->earlier_ns;
-	r->ran_ns += c->ran_ns;
-	common_add_parts(&r->c, c->part);
+	cell_sum_add(CELL_lock, &r->sum, c);
 	add_other(&r->waiters, c->thread, c->total_ns);
 	add_other(&r->holders, c->holder, c->total_ns);
 }
@@ -280,13 +192,13 @@ static const char *did(struct rows *rows, const struct lock_row *r)
 {
 	g_autoptr(GArray) all = g_array_new(FALSE, FALSE, sizeof(struct deed));
 	g_autoptr(GString) text = g_string_new(NULL);
-	struct deed d = { "ran", r->ran_ns };
-	int64_t sum = r->ran_ns;
+	struct deed d = { "ran", r->sum.ran_ns };
+	int64_t sum = r->sum.ran_ns;
 	g_array_append_val(all, d);
 	for (enum part p = 0; p < PART_N; p++) {
-		d = (struct deed){ part_word_of_threads(r->c.row.missing, p), r->c.part[p] };
+		d = (struct deed){ part_word_of_threads(r->c.row.missing, p), r->sum.part[p] };
 		g_array_append_val(all, d);
-		sum += r->c.part[p];
+		sum += r->sum.part[p];
 	}
 	g_array_sort(all, compare_deeds);
 	for (guint i = 0; i < DEEDS && sum > 0; i++) {
@@ -332,6 +244,12 @@ static void end_row(struct building *b, struct lock_row *r, bool by_holder)
 	r->n_holders = g_hash_table_size(r->holders);
 	r->with = most(b->rows, by_holder ? r->holders : r->waiters);
 	r->did = did(b->rows, r);
+	r->avg_ns = r->sum.waits ? r->sum.total_ns / r->sum.waits : FIGURE_NONE;
+	r->ran_ns = r->sum.ran_ns;
+	r->runnable_ns = part_sum_runnable(r->sum.part);
+	r->blocked_ns = part_sum_blocked(r->sum.part);
+	r->unknown_ns = r->sum.part[PART_UNKNOWN];
+	memcpy(r->c.part, r->sum.part, sizeof r->c.part);
 	g_clear_pointer(&r->waiters, g_hash_table_unref);
 	g_clear_pointer(&r->holders, g_hash_table_unref);
 }
@@ -396,10 +314,13 @@ static struct rows *build_holders(const struct timeline *tl, const struct view_q
 	for (guint i = 0; i < b.rows->rows->len; i++) {
 		struct lock_row *r = b.rows->rows->pdata[i];
 		end_row(&b, r, !r->held);
-		r->did = r->held ? r->did : NULL;
+		if (!r->held) {		/* what a waiter did is in other views */
+			r->did = NULL;
+			r->ran_ns = r->runnable_ns = r->blocked_ns = r->unknown_ns = FIGURE_NONE;
+		}
 		r->c.row.key[0] = key_text(r->c.row.key[0], r->c.service);
-		r->c.row.drill.from_ns = r->longest_at_ns;
-		r->c.row.drill.to_ns = r->longest_at_ns + r->max_ns;
+		r->c.row.drill.from_ns = r->sum.longest_at_ns;
+		r->c.row.drill.to_ns = r->sum.longest_at_ns + r->sum.max_ns;
 	}
 	return finish(&b);
 }
