@@ -17,25 +17,10 @@ struct property_row {
 
 #define ROW(row) ((const struct property_row *)(row))
 
-static GETTER(get_fact)
-{
-	return value_text(ROW(row)->fact);
-}
-
-static GETTER(get_value)
-{
-	return value_text(ROW(row)->text);
-}
-
-static GETTER(get_meaning)
-{
-	return value_text(ROW(row)->meaning);
-}
-
 static const struct column columns[] = {
-	COLUMN_T("fact", "FACT", 16, 0, "a column of the view processes", get_fact),
-	COLUMN_T("value", "VALUE", 30, 0, "of this process; null: not known", get_value),
-	COLUMN_FLEX("meaning", "MEANING", 20, "what that is", get_meaning),
+	COLUMN_T("fact", "FACT", 16, 0, "a column of the view processes", MEMBER(struct property_row, fact)),
+	COLUMN_T("value", "VALUE", 30, 0, "of this process; null: not known", MEMBER(struct property_row, text)),
+	COLUMN_FLEX("meaning", "MEANING", 20, "what that is", MEMBER(struct property_row, meaning)),
 };
 
 /* --- the parts --- */
