@@ -225,13 +225,15 @@ struct metric_row {
 	/* Compared: what it is compared with. .of_all is then that of the differences. */
 	struct { struct hist values; struct stat stat; int64_t sum; double seconds; } before;
 	struct metric_negative negative, negative_before;
+	/* Columns: FIGURE_NONE if not known, as those of .c.stat and .before.stat are then. */
+	int64_t count, total, rate, count_before, rate_before, difference;
+	double share;			/* -1: not known */
 	uint64_t without_values;	/* evicted spans that .sum has and .c.latency has not */
 	const char *key;		/* in sums.index */
 	bool used;			/* second by second: is in sums.used */
 };
 
 #define ROW(row) ((const struct metric_row *)(row))
-#define PERCENTILE_UNKNOWN INT64_MIN
 
 struct sums {
 	struct rows *rows;
@@ -681,7 +683,7 @@ static void add_negative(struct stat *s, const struct metric_negative *x)
 	s->avg = s->total / (int64_t)s->count;
 	s->min = x->min;
 	s->max = x->n == s->count ? x->max : s->max;
-	s->p50 = s->p95 = s->p99 = PERCENTILE_UNKNOWN;
+	s->p50 = s->p95 = s->p99 = FIGURE_NONE;
 }
 
 static void finish_row(struct metric_row *r, double seconds, double seconds_before)
@@ -695,6 +697,33 @@ static void finish_row(struct metric_row *r, double seconds, double seconds_befo
 	r->sum += r->negative.sum;
 	r->before.sum += r->negative_before.sum;
 	add_negative(&r->before.stat, &r->negative_before);
+}
+
+static int64_t rounded(double d)
+{
+	return (int64_t)(d < 0 ? d - 0.5 : d + 0.5);
+}
+
+/* After common_finish(). Sums saturate: the sum of ids is no figure. Of evicted spans the sum may be known, but not the
+ * single values. A figure before is unknown if there was no such time. */
+static void set_columns(struct metric_row *r, const struct metric_query *q, double of_all)
+{
+	struct stat *s = &r->c.stat, *before = &r->before.stat;
+	bool has_values = q->metric->has_values, whole = !r->without_values, had_before = r->before.seconds > 0;
+	add_negative(s, &r->negative);
+	r->total = r->sum == INT64_MAX ? FIGURE_NONE : r->sum;
+	r->share = of_all > 0 && r->sum != INT64_MAX ? (double)r->sum / of_all : -1;
+	r->count = whole ? (int64_t)s->count : FIGURE_NONE;
+	r->rate = q->against != METRIC_ALONE ? (int64_t)(now_rate(r) + 0.5) :
+		  has_values && !whole ? FIGURE_NONE :
+		  (int64_t)((has_values ? (double)s->count : (double)r->sum) / r->seconds + 0.5);
+	if (!whole || !s->count || s->total == INT64_MAX)
+		s->min = s->avg = s->p50 = s->p95 = s->p99 = s->max = FIGURE_NONE;
+	r->rate_before = had_before ? (int64_t)(rate_before(r) + 0.5) : FIGURE_NONE;
+	r->difference = had_before ? rounded(difference(r)) : FIGURE_NONE;
+	r->count_before = had_before && whole ? (int64_t)before->count : FIGURE_NONE;
+	if (!had_before || !whole || !before->count)
+		before->avg = before->p99 = FIGURE_NONE;
 }
 
 static void sums_init(struct sums *sums, const struct timeline *tl, const struct view_query *query)
@@ -733,7 +762,7 @@ static struct rows *build(const struct timeline *tl, const struct view_query *qu
 		((struct metric_row *)rows->pdata[i])->of_all = of_all;
 	common_finish(sums.rows, alone ? compare_sums : compare_differences);
 	PTR_EACH(struct metric_row, r, rows)
-		add_negative(&r->c.stat, &r->negative);
+		set_columns(r, query->metric, of_all);
 	sums_clear(&sums);
 	return sums.rows;
 }
@@ -869,78 +898,6 @@ void metric_each_span(const struct timeline *tl, const struct metric_query *q, i
 	}
 METRIC_FIELD_LIST(FIELD_GETTER)
 
-/* Sums saturate: the sum of ids is no figure. */
-static GETTER(get_sum)
-{
-	int64_t sum = ROW(row)->sum;
-	return sum == INT64_MAX || sum == INT64_MIN ? value_none() : value_int(rows->query.metric->metric->unit, sum);
-}
-
-/* Of evicted spans the sum may be known, but not the single values. */
-static GETTER(get_value_count)
-{
-	return ROW(row)->without_values ? value_none() : get_count(row, rows);
-}
-
-static GETTER(get_rate)
-{
-	const struct metric *m = rows->query.metric->metric;
-	if (m->has_values && ROW(row)->without_values)
-		return value_none();
-	double n = m->has_values ? (double)ROW(row)->c.stat.count : (double)ROW(row)->sum;
-	return value_int(m->has_values ? VALUE_COUNT : m->unit, (int64_t)(n / ROW(row)->seconds + 0.5));
-}
-
-static GETTER(get_sum_share)
-{
-	bool known = ROW(row)->of_all > 0 && ROW(row)->sum != INT64_MAX;
-	return known ? value_ratio((double)ROW(row)->sum / ROW(row)->of_all) : value_none();
-}
-
-/* ---- compared ---- */
-
-/* A figure of a row without values in the time before is unknown, if there was no such time. */
-static struct value of_before(const struct row *row, enum value_kind kind, int64_t n)
-{
-	bool known = ROW(row)->before.seconds > 0 && n != PERCENTILE_UNKNOWN;
-	return known ? value_int(kind, n) : value_none();
-}
-
-static GETTER(get_count_before)
-{
-	return ROW(row)->without_values ? value_none() :
-		of_before(row, VALUE_COUNT, (int64_t)ROW(row)->before.stat.count);
-}
-
-static GETTER(get_avg_before)
-{
-	return !ROW(row)->before.stat.count || ROW(row)->without_values ? value_none() :
-		of_before(row, rows->query.metric->metric->unit, ROW(row)->before.stat.avg);
-}
-
-static GETTER(get_p99_before)
-{
-	return !ROW(row)->before.stat.count || ROW(row)->without_values ? value_none() :
-		of_before(row, rows->query.metric->metric->unit, ROW(row)->before.stat.p99);
-}
-
-static GETTER(get_now_rate)
-{
-	return value_int(rows->query.metric->metric->unit, (int64_t)(now_rate(ROW(row)) + 0.5));
-}
-
-static GETTER(get_before_rate)
-{
-	return of_before(row, rows->query.metric->metric->unit, (int64_t)(rate_before(ROW(row)) + 0.5));
-}
-
-static GETTER(get_difference)
-{
-	double d = difference(ROW(row));
-	return ROW(row)->before.seconds <= 0 ? value_none() :
-		value_int(rows->query.metric->metric->unit, (int64_t)(d < 0 ? d - 0.5 : d + 0.5));
-}
-
 static GETTER(get_difference_share)
 {
 	double all = ROW(row)->of_all;
@@ -954,70 +911,51 @@ static const struct column field_columns[] = {
 	METRIC_FIELD_LIST(FIELD_COLUMN)
 };
 
-/* Unknown are those of sums that saturated. */
-static struct value in_unit(const struct row *row, const struct rows *rows, int64_t n)
-{
-	const struct stat *s = &ROW(row)->c.stat;
-	bool known = s->count && s->total != INT64_MAX && n != PERCENTILE_UNKNOWN && !ROW(row)->without_values;
-	return known ? value_int(rows->query.metric->metric->unit, n) : value_none();
-}
-
-#define STAT_GETTER(what) \
-	static GETTER(get_##what##_in_unit) { return in_unit(row, rows, ROW(row)->c.stat.what); }
-STAT_GETTER(min) STAT_GETTER(avg) STAT_GETTER(p50) STAT_GETTER(p95) STAT_GETTER(p99) STAT_GETTER(max)
+/* The kind of a column whose unit is that of the metric: its id ends in it, as "total_ns". See use_unit(). */
+#define IN_UNIT VALUE_NONE
+#define METRIC(name) MEMBER(struct metric_row, name)
 
 static const struct column value_columns[] = {
-	COLUMN_N("count", "COUNT", VALUE_COUNT, 7, 0, "how many values", get_value_count),
-	COLUMN_N("rate", "PER SEC", VALUE_COUNT, 7, 8, "how many a second", get_rate),
-	COLUMN_N("total", "TOTAL", VALUE_COUNT, 7, 2, "sum of the values", get_sum),
-	COLUMN_N("min", "MIN", VALUE_COUNT, 0, 0, "least value", get_min_in_unit),
-	COLUMN_N("avg", "AVG", VALUE_COUNT, 7, 5, "mean value", get_avg_in_unit),
-	COLUMN_N("p50", "p50", VALUE_COUNT, 7, 4, "half of them are at most this" PERCENTILE_BOUND, get_p50_in_unit),
-	COLUMN_N("p95", "p95", VALUE_COUNT, 7, 6, "95 % of them are at most this" PERCENTILE_BOUND, get_p95_in_unit),
-	COLUMN_N("p99", "p99", VALUE_COUNT, 7, 2, "99 % of them are at most this" PERCENTILE_BOUND, get_p99_in_unit),
-	COLUMN_N("max", "MAX", VALUE_COUNT, 7, 1, "greatest value", get_max_in_unit),
-	COLUMN_N("share_ratio", "SHARE%", VALUE_RATIO, 6, 3, "of the sum of all rows", get_sum_share),
+	COLUMN_N("count", "COUNT", VALUE_COUNT, 7, 0, "how many values", METRIC(count)),
+	COLUMN_N("rate", "PER SEC", VALUE_COUNT, 7, 8, "how many a second", METRIC(rate)),
+	COLUMN_N("total", "TOTAL", IN_UNIT, 7, 2, "sum of the values", METRIC(total)),
+	COLUMN_N("min", "MIN", IN_UNIT, 0, 0, "least value", METRIC(c.stat.min)),
+	COLUMN_N("avg", "AVG", IN_UNIT, 7, 5, "mean value", METRIC(c.stat.avg)),
+	COLUMN_N("p50", "p50", IN_UNIT, 7, 4, "half of them are at most this" PERCENTILE_BOUND, METRIC(c.stat.p50)),
+	COLUMN_N("p95", "p95", IN_UNIT, 7, 6, "95 % of them are at most this" PERCENTILE_BOUND, METRIC(c.stat.p95)),
+	COLUMN_N("p99", "p99", IN_UNIT, 7, 2, "99 % of them are at most this" PERCENTILE_BOUND, METRIC(c.stat.p99)),
+	COLUMN_N("max", "MAX", IN_UNIT, 7, 1, "greatest value", METRIC(c.stat.max)),
+	COLUMN_N("share_ratio", "SHARE%", VALUE_RATIO, 6, 3, "of the sum of all rows", MEMBER(struct metric_row, share, .none = IF_NEGATIVE)),
 }, sum_columns[] = {
-	COLUMN_N("total", "TOTAL", VALUE_COUNT, 8, 0, "the sum", get_sum),
-	COLUMN_N("rate", "PER SEC", VALUE_COUNT, 8, 2, "a second", get_rate),
-	COLUMN_N("share_ratio", "SHARE%", VALUE_RATIO, 6, 3, "of the sum of all rows", get_sum_share),
+	COLUMN_N("total", "TOTAL", IN_UNIT, 8, 0, "the sum", METRIC(total)),
+	COLUMN_N("rate", "PER SEC", IN_UNIT, 8, 2, "a second", METRIC(rate)),
+	COLUMN_N("share_ratio", "SHARE%", VALUE_RATIO, 6, 3, "of the sum of all rows", MEMBER(struct metric_row, share, .none = IF_NEGATIVE)),
 };
 
 static const struct column compared_columns[] = {
-	COLUMN_N("rate", "NOW", VALUE_COUNT, 8, 1, "the sum of a second", get_now_rate),
-	COLUMN_N("rate_before", "BEFORE", VALUE_COUNT, 8, 1, "and before", get_before_rate),
-	COLUMN_N("difference", "DIFFERENCE", VALUE_COUNT, 10, 0, "now, less than before is negative", get_difference),
+	COLUMN_N("rate", "NOW", IN_UNIT, 8, 1, "the sum of a second", METRIC(rate)),
+	COLUMN_N("rate_before", "BEFORE", IN_UNIT, 8, 1, "and before", METRIC(rate_before)),
+	COLUMN_N("difference", "DIFFERENCE", IN_UNIT, 10, 0, "now, less than before is negative",
+		 METRIC(difference)),
 	COLUMN_N("share_ratio", "SHARE%", VALUE_RATIO, 7, 0, "of all differences, whatever their sign",
 		 get_difference_share),
 }, compared_values[] = {
-	COLUMN_N("count", "COUNT", VALUE_COUNT, 7, 2, "how many values", get_value_count),
-	COLUMN_N("count_before", "BEFORE", VALUE_COUNT, 7, 3, "and before", get_count_before),
-	COLUMN_N("avg", "AVG", VALUE_COUNT, 7, 4, "mean value", get_avg_in_unit),
-	COLUMN_N("avg_before", "BEFORE", VALUE_COUNT, 7, 5, "and before", get_avg_before),
-	COLUMN_N("p99", "p99", VALUE_COUNT, 7, 6, "99 % of them are at most this" PERCENTILE_BOUND, get_p99_in_unit),
-	COLUMN_N("p99_before", "BEFORE", VALUE_COUNT, 7, 7, "and before" PERCENTILE_BOUND, get_p99_before),
+	COLUMN_N("count", "COUNT", VALUE_COUNT, 7, 2, "how many values", METRIC(count)),
+	COLUMN_N("count_before", "BEFORE", VALUE_COUNT, 7, 3, "and before", METRIC(count_before)),
+	COLUMN_N("avg", "AVG", IN_UNIT, 7, 4, "mean value", METRIC(c.stat.avg)),
+	COLUMN_N("avg_before", "BEFORE", IN_UNIT, 7, 5, "and before", METRIC(before.stat.avg)),
+	COLUMN_N("p99", "p99", IN_UNIT, 7, 6, "99 % of them are at most this" PERCENTILE_BOUND, METRIC(c.stat.p99)),
+	COLUMN_N("p99_before", "BEFORE", IN_UNIT, 7, 7, "and before" PERCENTILE_BOUND, METRIC(before.stat.p99)),
 };
 
-/* Columns whose unit is that of the metric: ids end in it. */
 static void use_unit(struct column *c, const struct metric *m)
 {
-	static const struct { GETTER((*get)); const char *ns, *bytes; } units[] = {
-		{ get_sum, "total_ns", "total_bytes" }, { get_now_rate, "rate_ns", "rate_bytes" },
-		{ get_before_rate, "rate_before_ns", "rate_before_bytes" },
-		{ get_difference, "difference_ns", "difference_bytes" },
-		{ get_min_in_unit, "min_ns", "min_bytes" }, { get_avg_in_unit, "avg_ns", "avg_bytes" },
-		{ get_p50_in_unit, "p50_ns", "p50_bytes" }, { get_p95_in_unit, "p95_ns", "p95_bytes" },
-		{ get_p99_in_unit, "p99_ns", "p99_bytes" }, { get_max_in_unit, "max_ns", "max_bytes" },
-		{ get_avg_before, "avg_before_ns", "avg_before_bytes" },
-		{ get_p99_before, "p99_before_ns", "p99_before_bytes" },
-		{ get_rate, "rate_ns", "rate_bytes" },
-	};
-	size_t n = G_N_ELEMENTS(units) - m->has_values;	/* then .get_rate is a count */
-	for (size_t i = 0; i < n; i++)
-		if (c->get == units[i].get) {
-			c->kind = m->unit;
-			c->id = m->unit == VALUE_NS ? units[i].ns : m->unit == VALUE_BYTES ? units[i].bytes : c->id;
-		}
+	const char *unit = m->unit == VALUE_NS ? "_ns" : m->unit == VALUE_BYTES ? "_bytes" : "";
+	if (c->kind != IN_UNIT)
+		return;
+	g_autofree char *id = g_strconcat(c->id, unit, NULL);
+	c->kind = m->unit;
+	c->id = g_intern_string(id);
 }
 
 static void add_columns(GArray *to, const struct column *columns, size_t n)
