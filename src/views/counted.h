@@ -22,7 +22,7 @@ struct counted_row {
 	double seconds;			/* of the range, or of the second */
 	int64_t rate;			/* a second */
 	double share;			/* of all rows of that name; for rows of hosts, of all events. -1: not known */
-	double ipc;			/* of an "instructions" row, with the cycles of the same thread, process, ...; or -1 */
+	double ipc;			/* of an "instructions" row: with the cycles of the same thread; else -1 */
 	guint steps;			/* opaque: place of its counts over time */
 	const char *over_time;		/* a digit for each step of the range: 8 is its largest count, 0 none; NULL: by
 					 * second, or a range of one second */

@@ -47,9 +47,11 @@ struct with_thread { uint32_t thread; int64_t ns; };
 	COLUMN_N("holder_runq_ns", "RUNQ", VALUE_NS, 0, 0, "of the time, the holder waited for a CPU", \
 		 LOCK(runnable_ns)), \
 	COLUMN_N("holder_blocked_ns", "BLOCKED", VALUE_NS, 0, 0, \
-		 "of the time, the holder was blocked: on a disk, a socket, another lock, or asleep", LOCK(blocked_ns)), \
+		 "of the time, the holder was blocked: on a disk, a socket, another lock, or asleep", \
+		 LOCK(blocked_ns)), \
 	COLUMN_N("holder_unknown_ns", "UNKNOWN", VALUE_NS, 0, 0, \
-		 "of the time, what the holder did is unknown: events were lost, or it waited too often", LOCK(unknown_ns))
+		 "of the time, what the holder did is unknown: events were lost, or it waited too often", \
+		 LOCK(unknown_ns))
 
 static const struct column lock_columns[] = {
 	COLUMN_HOST,

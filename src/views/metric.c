@@ -925,11 +925,13 @@ static const struct column value_columns[] = {
 	COLUMN_N("p95", "p95", IN_UNIT, 7, 6, "95 % of them are at most this" PERCENTILE_BOUND, METRIC(c.stat.p95)),
 	COLUMN_N("p99", "p99", IN_UNIT, 7, 2, "99 % of them are at most this" PERCENTILE_BOUND, METRIC(c.stat.p99)),
 	COLUMN_N("max", "MAX", IN_UNIT, 7, 1, "greatest value", METRIC(c.stat.max)),
-	COLUMN_N("share_ratio", "SHARE%", VALUE_RATIO, 6, 3, "of the sum of all rows", MEMBER(struct metric_row, share, .none = IF_NEGATIVE)),
+	COLUMN_N("share_ratio", "SHARE%", VALUE_RATIO, 6, 3, "of the sum of all rows",
+		 MEMBER(struct metric_row, share, .none = IF_NEGATIVE)),
 }, sum_columns[] = {
 	COLUMN_N("total", "TOTAL", IN_UNIT, 8, 0, "the sum", METRIC(total)),
 	COLUMN_N("rate", "PER SEC", IN_UNIT, 8, 2, "a second", METRIC(rate)),
-	COLUMN_N("share_ratio", "SHARE%", VALUE_RATIO, 6, 3, "of the sum of all rows", MEMBER(struct metric_row, share, .none = IF_NEGATIVE)),
+	COLUMN_N("share_ratio", "SHARE%", VALUE_RATIO, 6, 3, "of the sum of all rows",
+		 MEMBER(struct metric_row, share, .none = IF_NEGATIVE)),
 };
 
 static const struct column compared_columns[] = {
