@@ -255,12 +255,6 @@ void reading_stop(struct reading *r)
 			return;		/* it hangs: what was published so far must do */
 }
 
-static void reading_signal(struct reading *r, int signal)
-{
-	if (!r->signal)
-		r->signal = signal;
-}
-
 bool reading_wait(struct reading *r, int ms)
 {
 	gint64 until = g_get_monotonic_time() + (gint64)ms * 1000;
@@ -274,7 +268,7 @@ bool reading_wait(struct reading *r, int ms)
 		if (r->live)
 			report_left_out(r);
 		if (caught)
-			reading_signal(r, caught);
+			r->signal = r->signal ? r->signal : caught;
 		else if (relay_is_lost(r))
 			r->lost_relay = true;
 		if (r->signal || r->lost_relay) {

@@ -11,9 +11,9 @@
 #include "state/spans/rules.h"
 #include "ui/rc.h"
 #include "ui/prompt_history.h"
+#include "views/bookmarks.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -57,12 +57,6 @@ static char *history_path(void)
 static char *bookmarks_dir(void)
 {
 	return g_build_filename(g_get_user_state_dir(), "blktop", "bookmarks", NULL);
-}
-
-static char *bookmarks_path(const char *identity)
-{
-	g_autofree char *dir = bookmarks_dir();
-	return g_build_filename(dir, identity, NULL);
 }
 
 static bool cannot_read(GError **error, int code, const char *path, const char *why)
@@ -254,7 +248,17 @@ void config_save_history(const struct prefs *p)
 		log_note("typed lines are not stored: %s", error->message);
 }
 
-bool config_read_text(const char *path, char **ret_text, size_t *ret_len, GError **error)
+/* --- bookmarks --- */
+
+#define CARRIED ".blktop-bookmarks"	/* in a saved trace; readers skip hidden files */
+
+static char *bookmarks_path(const struct input *in)
+{
+	g_autofree char *dir = bookmarks_dir(), *identity = input_identity(in);
+	return g_build_filename(dir, identity, NULL);
+}
+
+static bool read_text(const char *path, char **ret_text, size_t *ret_len, GError **error)
 {
 	g_autoptr(GError) why = NULL;
 
@@ -264,23 +268,46 @@ bool config_read_text(const char *path, char **ret_text, size_t *ret_len, GError
 	return false;
 }
 
-bool config_read_bookmarks(const char *identity, char **ret_text, size_t *ret_len,
-			   GError **error)
+bool config_read_bookmarks(const struct input *in, char **ret_text, size_t *ret_len, GError **error)
 {
-	g_autofree char *path = bookmarks_path(identity);
+	g_autofree char *path = bookmarks_path(in);
+	const char *const *paths = input_paths(in);
 
 	*ret_text = NULL;
 	*ret_len = 0;
-	return is_none() || config_read_text(path, ret_text, ret_len, error);
+	if (!is_none() && !read_text(path, ret_text, ret_len, error))
+		return false;
+	if (*ret_text || !paths || !*paths || !files_is_dir(*paths))
+		return true;
+	g_autofree char *carried = g_build_filename(*paths, CARRIED, NULL);
+	return read_text(carried, ret_text, ret_len, error);
 }
 
-bool config_write_bookmarks(const char *identity, const char *text, GError **error)
+bool config_write_bookmarks(const struct input *in, const char *text, GError **error)
 {
-	g_autofree char *path = bookmarks_path(identity);
+	g_autofree char *path = bookmarks_path(in);
 
 	if (is_none())
 		return fail(error, G_FILE_ERROR, G_FILE_ERROR_FAILED, "started with --config none");
 	return write_file(path, text, 0600, error);
+}
+
+void config_copy_bookmarks(const struct input *in, const char *path, int64_t from_ns, int64_t to_ns)
+{
+	g_autofree char *text = NULL, *file = g_build_filename(path, CARRIED, NULL);
+	g_autoptr(GError) error = NULL;
+	g_autoptr(GPtrArray) all = NULL;
+	size_t len = 0;
+
+	if (config_read_bookmarks(in, &text, &len, &error) && text)
+		all = bookmarks_parse("the bookmarks file", text, len, &error);
+	if (all && all->len) {
+		g_autofree char *some = bookmarks_text(all, from_ns, to_ns);
+
+		files_set_contents(file, some, strlen(some), 0600, &error);
+	}
+	if (error)
+		log_note("the bookmarks are not saved with the trace: %s", error->message);
 }
 
 void config_add_bookmarks(void)

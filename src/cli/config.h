@@ -21,13 +21,12 @@ struct prefs *config_load(const struct options *o);
 bool config_install_rules(const char *path, struct prefs *p, GError **error);
 /* Key W: writes the settings. *ret_message (g_free) for the status row. true: written. */
 bool config_save(const struct prefs *p, char **ret_message);
-/* The bookmarks of a trace (input_identity()). *ret_text (g_free) NULL without an error: there are none. false:
- * *error. */
-bool config_read_bookmarks(const char *identity, char **ret_text, size_t *ret_len,
-			   GError **error);
-/* Any other file of bookmarks, likewise. */
-bool config_read_text(const char *path, char **ret_text, size_t *ret_len, GError **error);
-bool config_write_bookmarks(const char *identity, const char *text, GError **error);
+/* The bookmarks (views/bookmarks.h) of what is read: those of the user's state directory, else those that a saved trace
+ * carries in its file .blktop-bookmarks. *ret_text (g_free) NULL without an error: there are none. false: *error. */
+bool config_read_bookmarks(const struct input *in, char **ret_text, size_t *ret_len, GError **error);
+bool config_write_bookmarks(const struct input *in, const char *text, GError **error);
+/* Copies those of the range to a trace that was saved to `path`. Failures are logged. */
+void config_copy_bookmarks(const struct input *in, const char *path, int64_t from_ns, int64_t to_ns);
 /* Adds the directory of bookmarks to the places, for reading. */
 void config_add_bookmarks(void);
 /* At the end: appends the typed lines to the history, which other processes may have changed meanwhile. */

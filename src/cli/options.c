@@ -10,7 +10,6 @@
 #include "base/fail.h"
 #include "base/limits.h"
 #include "base/text.h"
-#include "live/session/plan.h"
 #include "send/graphite.h"
 #include "send/host_names.h"
 #include "views/heatmap.h"
@@ -628,37 +627,6 @@ static const char *session_option(const struct command_line *c, bool snapshots)
 	return c->program ? "-- PROGRAM" : NULL;
 }
 
-static bool check_counters(char **names, GError **error)
-{
-	g_autoptr(GError) why = NULL;
-	for (char **name = names; name && *name; name++)
-		if (!plan_counter(*name, &why))
-			return fail(error, OPTIONS, "--perf: %s", why->message);
-	return !names || g_strv_length(names) <= LIMIT_PERF_COUNTERS ||
-	       fail(error, OPTIONS, "--perf takes %d counters at most", LIMIT_PERF_COUNTERS);
-}
-
-static bool check_probes(char **names, GError **error)
-{
-	g_autoptr(GError) why = NULL;
-	for (char **name = names; name && *name; name++) {
-		g_autofree char *symbol = NULL;
-		uint64_t offset;
-		if (!plan_symbol(*name, &symbol, &offset, &why))
-			return fail(error, OPTIONS, "--kprobe: %s", why->message);
-	}
-	return true;
-}
-
-static bool check_tracepoints(char **names, GError **error)
-{
-	g_autoptr(GError) why = NULL;
-	for (char **name = names; name && *name; name++)
-		if (!plan_tracepoint_check(*name, &why))
-			return fail(error, OPTIONS, "--tracepoints: %s", why->message);
-	return true;
-}
-
 static bool check_snapshot(struct command_line *c, GError **error)
 {
 	const char *rule = c->words.snapshot_when;
@@ -694,8 +662,7 @@ static bool check_session(struct command_line *c, GError **error)
 	if (h->keep && c->program && o->command == COMMAND_BATCH && !c->words.seconds)
 		return fail(error, OPTIONS, "--keep with -b and a program needs -n: the session does not end");
 	h->program = g_strdupv((char **)c->program);
-	return check_counters(h->counters, error) && check_probes(h->probes, error) &&
-	       check_tracepoints(h->programs, error) && check_snapshot(c, error);
+	return check_snapshot(c, error);
 }
 
 /* --- what is sent --- */
@@ -798,7 +765,7 @@ bool options_parse(struct options *ret, int argc, const char *const *argv, GErro
 	if (ok && !is_asking(c.options.command))
 		ok = check_all(&c, operands, error);
 	c.options.screen.memory_given = option_given(&c, option_find("memory"));
-	option_clear_words(&c);
+	option_clear(&c, offsetof(struct command_line, words), sizeof c);
 	*ret = c.options;
 	return ok;
 }
@@ -807,7 +774,7 @@ void options_clear(struct options *o)
 {
 	struct send_options *send = &o->batch.send;
 
-	option_clear_options(o);
+	option_clear(o, 0, sizeof *o);
 	g_strfreev(o->read.paths);
 	for (size_t i = 0; i < o->read.n_urls; i++)
 		live_url_clear(&o->read.urls[i]);

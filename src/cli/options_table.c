@@ -102,10 +102,27 @@ static bool take_item(const struct option_row *r, const char *text, void *field,
 /* "a,b" */
 static bool take_items(const struct option_row *r, const char *text, void *field, GError **error)
 {
-	g_auto(GStrv) items = g_strsplit(text, ",", -1);
-	for (char **item = items; *item; item++)
+	g_autoptr(GError) why = NULL;
+	g_auto(GStrv) items = g_strsplit(*text ? text : ",", ",", -1);
+	for (char **item = items; *item; item++) {
+		if (!r->check(*item, &why))
+			return fail(error, OPTIONS, "--%s: %s", r->name, why->message);
 		take_item(r, *item, field, error);
-	return *items || take_item(r, "", field, error);
+	}
+	return !r->most || g_strv_length(*(char ***)field) <= r->most ||
+	       fail(error, OPTIONS, "--%s takes %u items at most", r->name, r->most);
+}
+
+static bool check_counter(const char *name, GError **error)
+{
+	return plan_counter(name, error) != NULL;
+}
+
+static bool check_probe(const char *name, GError **error)
+{
+	g_autofree char *symbol = NULL;
+	uint64_t offset;
+	return plan_symbol(name, &symbol, &offset, error);
 }
 
 static bool take_count(const struct option_row *r, const char *text, void *field, GError **error)
@@ -272,12 +289,11 @@ bool option_take(struct command_line *c, const struct option_row *r, const char 
 	return !r->take || r->take(r, text, (char *)c + r->offset, error);
 }
 
-/* Frees the texts of fields in [from, to). */
-static void clear_fields(char *base, size_t from, size_t to)
+void option_clear(void *base, size_t from, size_t to)
 {
 	for (size_t i = 0; i < option_n_rows; i++) {
 		const struct option_row *r = &option_rows[i];
-		void *field = base + r->offset;
+		void *field = (char *)base + r->offset;
 		if (r->offset < from || r->offset >= to)
 			continue;
 		if (r->take == take_text || r->take == take_instant || r->take == take_session_name)
@@ -285,16 +301,6 @@ static void clear_fields(char *base, size_t from, size_t to)
 		else if (r->take == take_item || r->take == take_items)
 			g_clear_pointer((char ***)field, g_strfreev);
 	}
-}
-
-void option_clear_options(struct options *o)
-{
-	clear_fields((char *)o, 0, sizeof *o);
-}
-
-void option_clear_words(struct command_line *c)
-{
-	clear_fields((char *)c, offsetof(struct command_line, words), sizeof *c);
 }
 
 /* --- the table --- */
@@ -582,13 +588,16 @@ const struct option_row option_rows[] = {
 	     "record function entries and exits of programs built with -finstrument-functions"),
 	VALUE("tracepoints", 0, "NAME,...", GROUP_SESSION, options.session.programs, take_items,
 	      "of programs, as 'ros2:*'",
-	      "record these tracepoints of programs, too: PROVIDER:NAME, or PROVIDER:* (spans: zipkin:*)"),
+	      "record these tracepoints of programs, too: PROVIDER:NAME, or PROVIDER:* (spans: zipkin:*)",
+	      .check = plan_tracepoint_check),
 	VALUE("perf", 0, "COUNTER,...", GROUP_SESSION, options.session.counters, take_items,
 	      "page-faults, context-switches, ...",
-	      "add software counters to the events: page-faults, context-switches, minor-faults, ..."),
+	      "add software counters to the events: page-faults, context-switches, minor-faults, ...",
+	      .check = check_counter, .most = LIMIT_PERF_COUNTERS),
 	VALUE("kprobe", 0, "SYMBOL,...", GROUP_SESSION, options.session.probes, take_items,
 	      "probe these functions of the kernel",
-	      "probe these functions of the kernel, SYMBOL or SYMBOL+OFFSET"),
+	      "probe these functions of the kernel, SYMBOL or SYMBOL+OFFSET",
+	      .check = check_probe),
 	VALUE("session", 0, "NAME", GROUP_SESSION, options.session.session, take_session_name,
 	      "its name (blktop-PID)",
 	      "name of the session that is made (blktop-PID)"),

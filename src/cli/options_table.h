@@ -55,7 +55,8 @@ struct option_row {
 	/* Stores the value of a text (flags: NULL) in the field. NULL: there is no field. */
 	bool (*take)(const struct option_row *r, const char *text, void *field, GError **error);
 	const char *initial;		/* text of the value if it is not given; NULL: the field's own */
-	unsigned most;			/* numbers: the largest; 0: a billion */
+	unsigned most;			/* numbers: the largest; 0: a billion. Lists: the most items; 0: any */
+	bool (*check)(const char *item, GError **error);	/* of each item of a list; NULL: none */
 	const char *const *choices;	/* words that it takes, or some of them; NULL: no special ones */
 	const char *brief;		/* for the help screen; NULL: on one line with the next row */
 	const char *help;		/* one sentence, for man page and completions */
@@ -75,9 +76,8 @@ bool option_take(struct command_line *c, const struct option_row *r, const char 
 bool option_given(const struct command_line *c, const struct option_row *r);
 /* "-n, --seconds", for messages; never freed. */
 const char *option_words(const struct option_row *r);
-/* Frees the texts of options, or of the words only. */
-void option_clear_options(struct options *o);
-void option_clear_words(struct command_line *c);
+/* Frees the texts of those fields of a struct command_line that have their offset in [from, to). */
+void option_clear(void *base, size_t from, size_t to);
 
 /* The row of a name without dashes, which must be there. */
 const struct option_row *option_find(const char *name);

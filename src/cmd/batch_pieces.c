@@ -4,7 +4,6 @@
 
 #include "app/messages.h"
 #include "app/reading.h"
-#include "views/narrowing.h"
 
 #include "base/intmap.h"
 #include "base/sort.h"

@@ -247,14 +247,19 @@ static void local_clear(struct local *l)
 	g_free(l->no_kernel);
 }
 
-static bool local_init(struct local *l, const struct options *o, GError **error)
+/* False after a printed error; local_clear() in both cases. */
+static bool local_init(struct local *l, const struct options *o)
 {
+	g_autoptr(GError) error = NULL;
+
 	*l = (struct local){ .o = o };
 	/* The name of a session that outlives blktop (--keep) has no pid in the place where the sweep looks for one. */
 	l->session = o->session.session ? g_strdup(o->session.session) :
 		g_strdup_printf(o->session.keep ? "blktop-kept-%d" : "blktop-%d", (int)getpid());
 	l->state = g_build_filename(g_get_user_state_dir(), "blktop", NULL);
-	l->session_helper = start_helper(l, o, error);
+	l->session_helper = start_helper(l, o, &error);
+	if (!l->session_helper)
+		log_error("%s", error->message);
 	return l->session_helper != NULL;
 }
 
@@ -330,7 +335,6 @@ static int run_inside(struct local *l, int (*run)(const struct options *o))
 
 int local_run(const struct options *o, int (*run)(const struct options *o))
 {
-	g_autoptr(GError) error = NULL;
 	struct local l;
 	bool left = false;
 
@@ -339,12 +343,7 @@ int local_run(const struct options *o, int (*run)(const struct options *o))
 		log_error("%s; 'blktop -b --view VIEW' prints without one", problem);
 		return EXIT_FAILED;
 	}
-
-	if (!local_init(&l, o, &error)) {
-		local_clear(&l);
-		return log_failure(error);
-	}
-	int code = ask_first(&l, &left);
+	int code = local_init(&l, o) ? ask_first(&l, &left) : EXIT_FAILED;
 	if (code == EXIT_FINE && !left)
 		code = run_inside(&l, run);
 	local_clear(&l);
@@ -355,17 +354,13 @@ int local_sweep(const struct options *o)
 {
 	g_autoptr(GError) error = NULL;
 	struct local l;
-	int code = EXIT_FINE;
 
-	if (!local_init(&l, o, &error)) {
-		local_clear(&l);
-		return log_failure(error);
-	}
-	g_autofree char *reply = session_helper_ask(l.session_helper, HELPER_SWEEP, NULL, END_MS, &error);
+	g_autofree char *reply = local_init(&l, o) ?
+		session_helper_ask(l.session_helper, HELPER_SWEEP, NULL, END_MS, &error) : NULL;
 	if (reply)
 		fputs(reply, stdout);
-	else
-		code = log_failure(error);
+	if (error)
+		log_error("%s", error->message);
 	local_clear(&l);
-	return code;
+	return reply ? EXIT_FINE : EXIT_FAILED;
 }

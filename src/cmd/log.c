@@ -12,7 +12,6 @@
 #include "views/logline.h"
 
 #include <errno.h>
-#include <signal.h>
 
 struct printer {
 	bool json;

@@ -3,7 +3,7 @@
 #include "cmd/report.h"
 
 #include "app/messages.h"
-#include "cmd/carried_bookmarks.h"
+#include "cli/config.h"
 #include "cmd/output.h"
 #include "app/reading.h"
 
@@ -26,7 +26,7 @@ static GPtrArray *read_bookmarks(const struct reading *r)
 	GPtrArray *all = NULL;
 	size_t len;
 
-	if (carried_bookmarks_read(r->in, &text, &len, &error) && text)
+	if (config_read_bookmarks(r->in, &text, &len, &error) && text)
 		all = bookmarks_parse("the bookmarks file", text, len, &error);
 	if (error)
 		log_error("no bookmarks on the page: %s", error->message);

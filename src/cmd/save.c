@@ -3,18 +3,15 @@
 #include "cmd/save.h"
 
 #include "app/messages.h"
-#include "cmd/carried_bookmarks.h"
 #include "app/packets.h"
+#include "cli/config.h"
 #include "app/reading.h"
 
 #include "base/timefmt.h"
 #include "run/logsource.h"
 
 #include <inttypes.h>
-#include <signal.h>
 #include <stdio.h>
-
-static int stop;			/* atomic; 1: a signal came */
 
 static void append_count(GString *s, uint64_t n, const char *one, const char *many)
 {
@@ -66,30 +63,21 @@ static int find_range(const struct packets *packets, const struct read_options *
 	return code;
 }
 
-static void stop_saving(int signal)
-{
-	(void)signal;
-	g_atomic_int_set(&stop, 1);
-}
-
 static int write_range(const struct trace_cut *cut, enum reader reader)
 {
 	g_autoptr(GError) error = NULL;
 	struct trace_cut_result r;
-	struct sigaction action = { .sa_handler = stop_saving, .sa_flags = (int)SA_RESETHAND };
-	static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
 
-	for (size_t i = 0; i < G_N_ELEMENTS(signals); i++)
-		sigaction(signals[i], &action, NULL);
+	reading_catch_signals();
 	if (!trace_cut_write(cut, &r, &error)) {
-		log_error("%s", error->message);
-		return g_atomic_int_get(&stop) ? EXIT_SIGNAL + SIGINT : EXIT_FAILED;
+		int code = log_failure(error);
+		return reading_caught() ? EXIT_SIGNAL + reading_caught() : code;
 	}
 	g_autofree char *what = save_describe(cut, &r);
 	int code = r.damaged || r.unreadable ? EXIT_LOSS : EXIT_FINE;
 	struct input *in = input_new_paths(cut->paths, reader, false);
 
-	carried_bookmarks_save(in, r.path, r.from_ns, r.to_ns);
+	config_copy_bookmarks(in, r.path, r.from_ns, r.to_ns);
 	input_unref(in);
 	fprintf(stderr, "wrote %s: %s\n", r.path, what);
 	g_free(r.path);
@@ -101,7 +89,8 @@ int save_write(const struct read_options *read, const char *to, bool statedump)
 	struct packets packets;
 	int code = packets_find(&packets, read);
 	struct trace_cut cut = {
-		.paths = (const char *const *)packets.paths, .statedump = statedump, .to = to, .stop = &stop,
+		.paths = (const char *const *)packets.paths, .statedump = statedump, .to = to,
+		.stop = reading_caught_by(),
 	};
 
 	if (code == EXIT_FINE)

@@ -9,7 +9,6 @@
 #include "cmd/isolate.h"
 #include "app/late_events.h"
 #include "app/next_steps.h"
-#include "cmd/carried_bookmarks.h"
 #include "cmd/local.h"
 #include "app/messages.h"
 #include "app/reading.h"
@@ -610,29 +609,6 @@ static char *place_of(const char *path)
 		g_strdup(path);
 }
 
-static enum ui_saved backend_save_view(void *data, const struct ui_save *what,
-				       char **ret_message)
-{
-	g_autoptr(GError) error = NULL;
-	g_autofree char *absolute = NULL, *path = place_of(what->path);
-	const struct screen_run *s = data;
-	char *text = NULL;
-	size_t len = 0;
-	FILE *memory = open_memstream(&text, &len);
-
-	enum rows_format format = format_of(s->o->csv_safe, what->view, path);
-	bool ok = memory && rows_print(memory, what->view, what->rows, format, true);
-	ok = memory && fclose(memory) == 0 && ok;
-	ok = ok && export_write_file(path, text, len, what->force, &absolute, &error);
-	if (ok)
-		*ret_message = wrote(absolute, "", len);
-	else
-		*ret_message = text_visible(error ? error->message : g_strerror(errno));
-	free(text);
-	return ok ? UI_SAVED : g_error_matches(error, G_IO_ERROR, G_IO_ERROR_EXISTS) ?
-		UI_SAVE_EXISTS : UI_SAVE_FAILED;
-}
-
 static enum ui_saved backend_save_text(void *data, const struct ui_save_text *what, char **ret_message)
 {
 	g_autoptr(GError) error = NULL;
@@ -646,6 +622,25 @@ static enum ui_saved backend_save_text(void *data, const struct ui_save_text *wh
 	}
 	*ret_message = text_visible(error->message);
 	return g_error_matches(error, G_IO_ERROR, G_IO_ERROR_EXISTS) ? UI_SAVE_EXISTS : UI_SAVE_FAILED;
+}
+
+static enum ui_saved backend_save_view(void *data, const struct ui_save *what, char **ret_message)
+{
+	const struct screen_run *s = data;
+	enum rows_format format = format_of(s->o->csv_safe, what->view, what->path);
+	char *text = NULL;
+	size_t len;
+	FILE *memory = open_memstream(&text, &len);
+	bool ok = memory && rows_print(memory, what->view, what->rows, format, true);
+	enum ui_saved saved = UI_SAVE_FAILED;
+
+	ok = memory && fclose(memory) == 0 && ok;
+	if (ok)
+		saved = backend_save_text(data, &(struct ui_save_text){ text, what->path, what->force }, ret_message);
+	else
+		*ret_message = text_visible(g_strerror(errno));
+	free(text);
+	return saved;
 }
 
 static bool backend_save_trace(void *data, const struct ui_save_trace *what, char **ret_message)
@@ -690,7 +685,7 @@ static char *backend_saved_trace(void *data, bool *ret_done)
 		give_up(&message, error);
 	} else {
 		g_autofree char *what = save_describe(savejob_cut(s->saving), &r);
-		carried_bookmarks_save(s->in, r.path, r.from_ns, r.to_ns);
+		config_copy_bookmarks(s->in, r.path, r.from_ns, r.to_ns);
 		g_autofree char *visible = text_visible(r.path);
 		message = g_strdup_printf("wrote %s: %s", visible, what);
 		log_note("%s", message);
@@ -711,7 +706,7 @@ static bool backend_read_bookmarks(void *data, char **ret_text, size_t *ret_len,
 	struct screen_run *s = data;
 	g_autoptr(GError) error = NULL;
 
-	if (!carried_bookmarks_read(s->in, ret_text, ret_len, &error))
+	if (!config_read_bookmarks(s->in, ret_text, ret_len, &error))
 		*ret_message = text_visible(error->message);
 	return !error;
 }
@@ -719,10 +714,9 @@ static bool backend_read_bookmarks(void *data, char **ret_text, size_t *ret_len,
 static bool backend_write_bookmarks(void *data, const char *text, char **ret_message)
 {
 	struct screen_run *s = data;
-	g_autofree char *identity = input_identity(s->in);
 	g_autoptr(GError) error = NULL;
 
-	if (!config_write_bookmarks(identity, text, &error))
+	if (!config_write_bookmarks(s->in, text, &error))
 		*ret_message = text_visible(error->message);
 	return !error;
 }

@@ -4,7 +4,6 @@
 
 #include "app/reading.h"
 #include "base/files.h"
-#include "base/limits.h"
 #include "app/messages.h"
 #include "send/forward.h"
 #include "send/graphite.h"
@@ -13,7 +12,6 @@
 #include "send/server.h"
 #include "send/totals_text.h"
 
-#include <errno.h>
 #include <poll.h>
 
 #define LOOK_MS 20		/* how often it is looked whether all was sent */

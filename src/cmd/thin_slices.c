@@ -11,7 +11,6 @@
 
 #include <errno.h>
 #include <string.h>
-#include <unistd.h>
 
 struct old_slice { char *path; int64_t from, to; };	/* to: its end; ns, as in struct slice_piece */
 

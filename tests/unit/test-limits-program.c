@@ -80,7 +80,7 @@ static bool perf_counters(uint64_t n)
 
 	for (uint64_t i = 1; i < n; i++)
 		g_string_append(line, ",page-faults");
-	return is_option(line->str, 0, "--perf takes 16 counters at most");
+	return is_option(line->str, 0, "--perf takes 16 items at most");
 }
 
 static bool probe_bytes(uint64_t n)
