@@ -298,11 +298,8 @@ static void do_prompt(struct app *app, struct place *p, enum command_id command)
 static void do_move(struct app *app, struct place *p, enum command_id command)
 {
 	struct focus f = place_focus(p);
-	long page = (long)MAX(f.table->page, 2) - 1, n = (long)f.rows->rows->len;
-	long by = command == CMD_UP ? -1 : command == CMD_DOWN ? 1 : command == CMD_PAGE_UP ? -page :
-		command == CMD_PAGE_DOWN ? page : command == CMD_TOP ? -n : n;
 
-	table_move(f.table, f.rows, by);
+	table_move(f.table, f.rows, keys_rows(command, f.table->page, f.rows->rows->len));
 }
 
 /* Program. */
@@ -335,7 +332,7 @@ static void do_program(struct app *app, struct place *p, enum command_id command
 
 /* Settings. */
 
-static void toggle_mouse(struct app *app)
+static void do_mouse(struct app *app, struct place *p, enum command_id command)
 {
 	app->prefs->mouse = !app->prefs->mouse;
 	app->requests |= APP_MOUSE;
@@ -344,7 +341,7 @@ static void toggle_mouse(struct app *app)
 		"mouse off: the terminal selects text to copy");
 }
 
-static void next_theme(struct app *app)
+static void do_theme(struct app *app, struct place *p, enum command_id command)
 {
 	if (app->no_colors) {
 		app_error(app, "no colours: by NO_COLOR, --color never, or since the terminal has none");
@@ -365,7 +362,7 @@ static void store_view(struct app *app)
 	app->prefs->view = strcmp(root->view->id, app_automatic_view(app)) ? g_strdup(root->view->id) : NULL;
 }
 
-static void write_settings(struct app *app)
+static void do_write(struct app *app, struct place *p, enum command_id command)
 {
 	g_autofree char *message = NULL;
 
@@ -381,23 +378,11 @@ static void write_settings(struct app *app)
 		app_error(app, "%s", message ? message : "cannot write the settings");
 }
 
-static void toggle_coach(struct app *app)
+static void do_coach(struct app *app, struct place *p, enum command_id command)
 {
 	app->coach = !app->coach;
 	if (!app->coach)
 		app_message(app, "hints off: x shows them");
-}
-
-static void settings_command(struct app *app, struct place *p, enum command_id command)
-{
-	if (command == CMD_MOUSE)
-		toggle_mouse(app);
-	else if (command == CMD_COACH)
-		toggle_coach(app);
-	else if (command == CMD_THEME)
-		next_theme(app);
-	else
-		write_settings(app);
 }
 
 static void do_explain(struct app *app, struct place *p, enum command_id command)
@@ -418,7 +403,7 @@ static const handler handlers[CMD_N] = {
 	[CMD_HEATMAP] = metric_of_command, [CMD_DISTRIBUTION] = metric_of_command,
 	[CMD_BOOKMARK] = bookmark_command, [CMD_BOOKMARKS] = bookmark_command,
 	[CMD_EXPORT] = export_picker_command, [CMD_EXPORT_AS] = export_picker_command, [CMD_COPY] = output_copy,
-	[CMD_SCREENSHOT] = output_screenshot, [CMD_THEME] = settings_command,
+	[CMD_SCREENSHOT] = output_screenshot, [CMD_THEME] = do_theme,
 	[CMD_SAVE] = output_save, [CMD_SAVE_TRACE] = output_save_trace,
 	[CMD_TIME_BACK] = do_time, [CMD_TIME_FORWARD] = do_time,
 	[CMD_TIME_BACK_10] = do_time, [CMD_TIME_FORWARD_10] = do_time, [CMD_GOTO] = do_prompt,
@@ -437,7 +422,7 @@ static const handler handlers[CMD_N] = {
 	[CMD_EXPAND_ALL] = tables_command, [CMD_COLUMNS] = chooser_open,
 	[CMD_SORT_MENU] = chooser_open, [CMD_VIEW_INFO] = view_info_open,
 	[CMD_HELP] = do_help, [CMD_MORE_KEYS] = do_more_keys, [CMD_EXPLAIN] = do_explain, [CMD_LOG] = do_log,
-	[CMD_COACH] = settings_command, [CMD_MOUSE] = settings_command, [CMD_WRITE] = settings_command,
+	[CMD_COACH] = do_coach, [CMD_MOUSE] = do_mouse, [CMD_WRITE] = do_write,
 	[CMD_SNAPSHOT] = output_snapshot, [CMD_ALIGN] = output_align,
 	[CMD_SUGGEST] = output_suggest,
 	[CMD_REDRAW] = do_program, [CMD_SUSPEND] = do_program,
@@ -455,6 +440,12 @@ void app_command(struct app *app, enum command_id command)
 	if (popup_is_open(&app->popup) && handlers[command] != do_program && !explains) {
 		if (!chooser_command(app, command))
 			popup_do(app, command);
+		return;
+	}
+	for (const struct screen_command *c = screen->commands; c && c->id != CMD_NONE; c++) {
+		if (c->id != command)
+			continue;
+		c->run(app, p, command);
 		return;
 	}
 	if (screen->command && screen->command(app, p, command))

@@ -347,7 +347,7 @@ static void do_drill(struct app *app, struct place *p, enum command_id command)
 }
 
 /* Who woke the selected process or thread; of a CPU in the timeline, the thread that ran at the cursor. */
-static void do_wakers(struct app *app, struct place *p)
+static void do_wakers(struct app *app, struct place *p, enum command_id command)
 {
 	const struct view *view = view_find("wakers");
 	struct view_query selected = place_selected_query(p), q = VIEW_QUERY_INIT;
@@ -372,21 +372,10 @@ static void do_wakers(struct app *app, struct place *p)
 
 void goto_view_command(struct app *app, struct place *p, enum command_id command)
 {
-	switch (command) {
-	case CMD_VIEW_LIST:
-		do_view_list(app, p, command);
-		break;
-	case CMD_VIEW_NEXT:
-	case CMD_VIEW_PREV:
-		do_view_step(app, p, command);
-		break;
-	case CMD_DRILL:
-		do_drill(app, p, command);
-		break;
-	case CMD_WAKER:
-		do_wakers(app, p);
-		break;
-	default:
-		do_view(app, p, command);
-	}
+	static void (*const run[CMD_N])(struct app *app, struct place *p, enum command_id command) = {
+		[CMD_VIEW_LIST] = do_view_list, [CMD_VIEW_NEXT] = do_view_step, [CMD_VIEW_PREV] = do_view_step,
+		[CMD_DRILL] = do_drill, [CMD_WAKER] = do_wakers,
+	};
+
+	(run[command] ? run[command] : do_view)(app, p, command);
 }

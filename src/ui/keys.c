@@ -331,6 +331,14 @@ const struct key_binding ui_bindings[] = {
 };
 const size_t ui_n_bindings = G_N_ELEMENTS(ui_bindings);
 
+long keys_rows(enum command_id command, size_t page, size_t n)
+{
+	long by = (long)MAX(page, 2) - 1, all = (long)n;
+
+	return command == CMD_UP ? -1 : command == CMD_DOWN ? 1 : command == CMD_PAGE_UP ? -by :
+		command == CMD_PAGE_DOWN ? by : command == CMD_TOP ? -all : command == CMD_BOTTOM ? all : 0;
+}
+
 enum command_id keys_find(enum context context, int key)
 {
 	size_t n;

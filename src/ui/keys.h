@@ -104,6 +104,8 @@ void keymap_vi(void);
 enum command_id keymap_command(const char *id);	/* CMD_NONE: no such command */
 int keymap_key(const char *name);		/* a name as of keys_name(); UI_KEY_NONE: no such key */
 
+/* By how many rows a command moves in a list of n that shows a page of them; 0: it does not move. */
+long keys_rows(enum command_id command, size_t page, size_t n);
 enum command_id keys_find(enum context context, int key);
 /* "Enter", "Ctrl-L", "F2", "a". */
 const char *keys_name(int key, char buf[16]);

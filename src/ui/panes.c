@@ -43,7 +43,7 @@ static void to_end(struct place *p, bool bottom)
 	}
 }
 
-bool panes_command(struct place *p, enum command_id id)
+bool panes_command(struct app *app, struct place *p, enum command_id id)
 {
 	switch (id) {
 	case CMD_UP:

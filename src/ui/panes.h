@@ -7,7 +7,7 @@
 
 /* Moves up, down and to the ends across all tables of the place. false: not such a command, or the table itself
  * handles it. */
-bool panes_command(struct place *p, enum command_id id);
+bool panes_command(struct app *app, struct place *p, enum command_id id);
 /* Distributes `room` rows: each of the n tables in `order`, in which one may be several times, gets one in turn, until
  * it has room for all its rows. */
 void panes_share(struct place *p, unsigned room, const enum pane *order, size_t n, unsigned ret[PANE_N]);

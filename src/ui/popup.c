@@ -220,34 +220,12 @@ static void scroll(struct popup *p, long by)
 enum popup_result popup_command(struct popup *p, enum command_id command)
 {
 	g_assert(popup_is_open(p));
-	long page = (long)MAX(p->page, 2) - 1, all = (long)shown(p)->len;
 
-	switch (command) {
-	case CMD_UP:
-		scroll(p, -1);
-		break;
-	case CMD_DOWN:
-		scroll(p, 1);
-		break;
-	case CMD_PAGE_UP:
-		scroll(p, -page);
-		break;
-	case CMD_PAGE_DOWN:
-		scroll(p, page);
-		break;
-	case CMD_TOP:
-		scroll(p, -all);
-		break;
-	case CMD_BOTTOM:
-		scroll(p, all);
-		break;
-	case CMD_DRILL:
+	if (command == CMD_DRILL)
 		return p->is_list && shown(p)->len ? POPUP_PICKED : p->found ? POPUP_STAYS : POPUP_LEFT;
-	case CMD_BACK:
+	if (command == CMD_BACK)
 		return POPUP_LEFT;
-	default:
-		break;
-	}
+	scroll(p, keys_rows(command, p->page, shown(p)->len));
 	return POPUP_STAYS;
 }
 

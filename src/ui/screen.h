@@ -5,10 +5,17 @@
 
 #include "ui/app_state.h"
 
+/* A command that a screen carries out itself, instead of the general one. */
+struct screen_command {
+	enum command_id id;
+	void (*run)(struct app *app, struct place *p, enum command_id id);
+};
+
 struct screen {
 	/* Draws into the box below the title. Sets app->cursor_y. */
 	void (*draw)(struct app *app, struct place *p, struct box box);
-	/* Commands of this screen. false: the command is not one of them. NULL: it has none. */
+	const struct screen_command *commands;		/* ends with CMD_NONE; NULL: it has none */
+	/* Of those that are not in the table. false: the general command. NULL: of all of them. */
 	bool (*command)(struct app *app, struct place *p, enum command_id command);
 	/* Sorts, filters and finds the selection, after the rows were built. */
 	void (*prepare)(struct app *app, struct place *p);

@@ -151,7 +151,7 @@ static void draw(struct app *app, struct place *p, struct box box)
 }
 
 /* The next reference, as in What changed: none, the time before, all other history. */
-static void change_reference(struct app *app, struct place *p)
+static void change_reference(struct app *app, struct place *p, enum command_id id)
 {
 	struct metric_place *m = place_metric(p);
 	place_stale(p);
@@ -168,7 +168,7 @@ static void change_reference(struct app *app, struct place *p)
 		    "compared with the same time before the range: C switches to history");
 }
 
-static bool list(struct app *app, struct place *p)
+static void list(struct app *app, struct place *p, enum command_id id)
 {
 	const struct distribution *d = distribution_of(p->rows);
 	const GPtrArray *rows = p->rows->rows;
@@ -178,30 +178,18 @@ static bool list(struct app *app, struct place *p)
 		screen_heatmap_list(app, p, d->begin_ns, d->end_ns, r->low_ns, r->high_ns);
 	else
 		app_message(app, "the row is empty");
-	return true;
 }
 
-static bool command(struct app *app, struct place *p, enum command_id id)
+static void refuse(struct app *app, struct place *p, enum command_id id)
 {
-	switch (id) {
-	case CMD_DRILL:
-		return list(app, p);
-	case CMD_COMPARE:
-		change_reference(app, p);
-		return true;
-	case CMD_SORT_LEFT:
-	case CMD_SORT_RIGHT:
-	case CMD_SORT_MENU:
-	case CMD_INVERT:
-	case CMD_COLUMNS:
-	case CMD_TAG:
-	case CMD_BY:
-		app_message(app, "rows are in the order of durations: C compares, Enter lists a row");
-		return true;
-	default:
-		return false;
-	}
+	app_message(app, "rows are in the order of durations: C compares, Enter lists a row");
 }
+
+static const struct screen_command commands[] = {
+	{ CMD_DRILL, list }, { CMD_COMPARE, change_reference }, { CMD_SORT_LEFT, refuse }, { CMD_SORT_RIGHT, refuse },
+	{ CMD_SORT_MENU, refuse }, { CMD_INVERT, refuse }, { CMD_COLUMNS, refuse }, { CMD_TAG, refuse },
+	{ CMD_BY, refuse }, { CMD_NONE, NULL },
+};
 
 static void prepare(struct app *app, struct place *p)
 {
@@ -212,5 +200,5 @@ static void prepare(struct app *app, struct place *p)
 }
 
 const struct screen screen_distribution = {
-	.draw = draw, .command = command, .prepare = prepare, .query = query,
+	.draw = draw, .commands = commands, .prepare = prepare, .query = query,
 };

@@ -298,8 +298,9 @@ static void choose(struct place *p, guint i)
 }
 
 /* To the frame beside it, at the same depth, also below another parent. */
-static void move_beside(struct app *app, struct place *p, int by)
+static void move_beside(struct app *app, struct place *p, enum command_id id)
 {
+	int by = id == CMD_CURSOR_LEFT ? -1 : 1;
 	guint root = root_of(p), end = frame_at(p, root)->end, at = selected_of(p);
 	unsigned depth = frame_at(p, at)->row.depth;
 
@@ -311,7 +312,17 @@ static void move_beside(struct app *app, struct place *p, int by)
 	app_message(app, by < 0 ? "this is the first frame in its line" : "this is the last frame in its line");
 }
 
-static void move_down(struct app *app, struct place *p, bool far)
+static void move_up(struct app *app, struct place *p, enum command_id id)
+{
+	if (id != CMD_UP)
+		choose(p, root_of(p));
+	else if (selected_of(p) != root_of(p))
+		choose(p, parent_of(p, selected_of(p)));
+	else
+		app_message(app, state_of(p)->zoom_key ? "Esc zooms out" : "this is the top");
+}
+
+static void move_down(struct app *app, struct place *p, enum command_id id)
 {
 	guint at = selected_of(p);
 
@@ -321,11 +332,11 @@ static void move_down(struct app *app, struct place *p, bool far)
 	}
 	do {
 		at++;				/* the first child has the most time */
-	} while (far && frame_at(p, at)->end > at + 1);
+	} while (id != CMD_DOWN && frame_at(p, at)->end > at + 1);
 	choose(p, at);
 }
 
-static void zoom_in(struct app *app, struct place *p)
+static void zoom_in(struct app *app, struct place *p, enum command_id id)
 {
 	guint at = selected_of(p);
 
@@ -345,39 +356,23 @@ static void zoom_out(struct place *p)
 
 static bool command(struct app *app, struct place *p, enum command_id id)
 {
+	static const struct screen_command moves[] = {
+		{ CMD_CURSOR_LEFT, move_beside }, { CMD_CURSOR_RIGHT, move_beside }, { CMD_UP, move_up },
+		{ CMD_PAGE_UP, move_up }, { CMD_TOP, move_up }, { CMD_DOWN, move_down }, { CMD_PAGE_DOWN, move_down },
+		{ CMD_BOTTOM, move_down }, { CMD_DRILL, zoom_in },
+	};
+
 	if (!n_frames(p))
 		return id == CMD_DRILL || id == CMD_CURSOR_LEFT || id == CMD_CURSOR_RIGHT;
-	switch (id) {
-	case CMD_CURSOR_LEFT:
-	case CMD_CURSOR_RIGHT:
-		move_beside(app, p, id == CMD_CURSOR_LEFT ? -1 : 1);
-		return true;
-	case CMD_UP:
-		if (selected_of(p) == root_of(p))
-			app_message(app, state_of(p)->zoom_key ? "Esc zooms out" : "this is the top");
-		else
-			choose(p, parent_of(p, selected_of(p)));
-		return true;
-	case CMD_PAGE_UP:
-	case CMD_TOP:
-		choose(p, root_of(p));
-		return true;
-	case CMD_DOWN:
-	case CMD_PAGE_DOWN:
-	case CMD_BOTTOM:
-		move_down(app, p, id != CMD_DOWN);
-		return true;
-	case CMD_DRILL:
-		zoom_in(app, p);
-		return true;
-	case CMD_BACK:
-		if (!state_of(p)->zoom_key)
-			return false;
-		zoom_out(p);
-		return true;
-	default:
+	for (size_t i = 0; i < G_N_ELEMENTS(moves); i++)
+		if (moves[i].id == id) {
+			moves[i].run(app, p, id);
+			return true;
+		}
+	if (id != CMD_BACK || !state_of(p)->zoom_key)
 		return false;
-	}
+	zoom_out(p);
+	return true;
 }
 
 void screen_flame_open(struct app *app, struct place *p, enum command_id id)

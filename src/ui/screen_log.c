@@ -314,7 +314,7 @@ static void draw(struct app *app, struct place *p, struct box box)
 
 /* ---- commands ---- */
 
-static void open_line(struct app *app, struct place *p)
+static void open_line(struct app *app, struct place *p, enum command_id id)
 {
 	struct log_state *s = state_of(app);
 	const struct row *row = place_selected(p);
@@ -334,13 +334,7 @@ static void open_line(struct app *app, struct place *p)
 	app_message(app, "reading what the system did then ...");
 }
 
-static bool command(struct app *app, struct place *p, enum command_id id)
-{
-	if (id != CMD_DRILL)
-		return false;
-	open_line(app, p);
-	return true;
-}
+static const struct screen_command commands[] = { { CMD_DRILL, open_line }, { CMD_NONE, NULL } };
 
 void screen_log_open(struct app *app, struct place *p, enum command_id id)
 {
@@ -375,4 +369,4 @@ void screen_log_open(struct app *app, struct place *p, enum command_id id)
 	app_open(app, to);
 }
 
-const struct screen screen_log = { .draw = draw, .command = command, .prepare = prepare };
+const struct screen screen_log = { .draw = draw, .commands = commands, .prepare = prepare };

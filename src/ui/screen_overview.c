@@ -392,18 +392,20 @@ static bool follow_since(struct app *app, struct place *p)
 	return true;
 }
 
-static bool command(struct app *app, struct place *p, enum command_id id)
+static void next_graph(struct app *app, struct place *p, enum command_id id)
 {
-	if (id == CMD_DRILL && follow_since(app, p))
-		return true;
-	if (id != CMD_GRAPH)
-		return panes_command(p, id);
 	app->graph = strip_next_graph(app);
 	if (strip_graph(app) < GRAPH_N)
 		app_message(app, "graph: %s", graph_info[strip_graph(app)].title);
-	return true;
 }
 
+static bool command(struct app *app, struct place *p, enum command_id id)
+{
+	return (id == CMD_DRILL && follow_since(app, p)) || panes_command(app, p, id);
+}
+
+static const struct screen_command commands[] = { { CMD_GRAPH, next_graph }, { CMD_NONE, NULL } };
+
 const struct screen screen_overview = {
-	.draw = draw, .command = command, .prepare = prepare,
+	.draw = draw, .commands = commands, .command = command, .prepare = prepare,
 };

@@ -24,7 +24,7 @@ static void prepare(struct app *app, struct place *p)
 		tables_prepare(app, p, i);
 	}
 	if (!place_focus(p).rows->rows->len)
-		panes_command(p, CMD_TOP);
+		panes_command(app, p, CMD_TOP);
 }
 
 /* Adds "  LABEL fact" if the fact is known and fits. */
@@ -126,9 +126,4 @@ static void draw(struct app *app, struct place *p, struct box box)
 		draw_stacked(app, p, tables);
 }
 
-static bool command(struct app *app, struct place *p, enum command_id id)
-{
-	return panes_command(p, id);
-}
-
-const struct screen screen_process = { .draw = draw, .command = command, .prepare = prepare };
+const struct screen screen_process = { .draw = draw, .command = panes_command, .prepare = prepare };

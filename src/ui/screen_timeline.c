@@ -342,12 +342,15 @@ static void draw(struct app *app, struct place *p, struct box box)
 
 /* ---- commands ---- */
 
-static void set_range(struct app *app, struct place *p, const struct timeline_axis *a, enum command_id id)
+static void set_range(struct app *app, struct place *p, enum command_id id)
 {
 	struct nav *nav = &app->nav;
-	int64_t grain = a->cell_ns >= NS_PER_S ? NS_PER_S : NS_PER_MS, at = time_floor(p->mark_ns, grain);
+	struct timeline_axis a;
 	char clock[TIMEFMT_LEN];
 
+	if (!timeline_axis(app, p, &a))
+		return;
+	int64_t grain = a.cell_ns >= NS_PER_S ? NS_PER_S : NS_PER_MS, at = time_floor(p->mark_ns, grain);
 	app_pause(app);
 	if (id == CMD_RANGE_A) {
 		nav_set_end(nav, false, at);
@@ -409,51 +412,46 @@ static void open_lane(struct app *app, struct place *p)
 	app_open(app, to);
 }
 
-static void move(struct app *app, struct place *p, int cells)
+static void move(struct app *app, struct place *p, enum command_id id)
 {
-	if (!timeline_axis_move(app, p, cells))
-		app_message(app, cells < 0 ? "this is the beginning of the trace" : "this is the end of the trace");
+	bool left = id == CMD_CURSOR_LEFT;
+
+	if (!timeline_axis_move(app, p, left ? -1 : 1))
+		app_message(app, left ? "this is the beginning of the trace" : "this is the end of the trace");
 }
 
-static void zoom(struct app *app, struct place *p, bool in)
+static void zoom(struct app *app, struct place *p, enum command_id id)
 {
+	bool in = id == CMD_ZOOM_IN;
+
 	if (!timeline_axis_zoom(app, p, in))
 		app_message(app, in ? "1 ns is the shortest cell" : "all of the trace is shown");
 }
 
-static bool command(struct app *app, struct place *p, enum command_id id)
+static void scroll(struct app *app, struct place *p, enum command_id id)
 {
 	struct timeline_axis a;
-	bool known = timeline_axis(app, p, &a);
-	int quarter = known ? MAX((int)a.cells / 4, 1) : 1;
+	int quarter = timeline_axis(app, p, &a) ? MAX((int)a.cells / 4, 1) : 1;
 
-	switch (id) {
-	case CMD_CURSOR_LEFT:
-	case CMD_CURSOR_RIGHT:
-		move(app, p, id == CMD_CURSOR_LEFT ? -1 : 1);
-		return true;
-	case CMD_PAN_LEFT:
-	case CMD_PAN_RIGHT:
-		timeline_axis_scroll(app, p, id == CMD_PAN_LEFT ? -quarter : quarter);
-		return true;
-	case CMD_ZOOM_IN:
-	case CMD_ZOOM_OUT:
-		zoom(app, p, id == CMD_ZOOM_IN);
-		return true;
-	case CMD_RANGE_A:
-	case CMD_RANGE_B:
-		if (known)
-			set_range(app, p, &a, id);
-		return true;
-	case CMD_DRILL:
-		if (table_run_of(&p->table[PANE_MAIN], p->table[PANE_MAIN].cursor))
-			return false;
-		open_lane(app, p);
-		return true;
-	default:
-		return false;
-	}
+	timeline_axis_scroll(app, p, id == CMD_PAN_LEFT ? -quarter : quarter);
 }
+
+/* Enter on a line that stands for idle lanes shows them, as in a table. */
+static bool command(struct app *app, struct place *p, enum command_id id)
+{
+	const struct table *t = &p->table[PANE_MAIN];
+
+	if (id != CMD_DRILL || table_run_of(t, t->cursor))
+		return false;
+	open_lane(app, p);
+	return true;
+}
+
+static const struct screen_command commands[] = {
+	{ CMD_CURSOR_LEFT, move }, { CMD_CURSOR_RIGHT, move }, { CMD_PAN_LEFT, scroll }, { CMD_PAN_RIGHT, scroll },
+	{ CMD_ZOOM_IN, zoom }, { CMD_ZOOM_OUT, zoom }, { CMD_RANGE_A, set_range }, { CMD_RANGE_B, set_range },
+	{ CMD_NONE, NULL },
+};
 
 static void click(struct app *app, struct place *p, unsigned x)
 {
@@ -592,5 +590,6 @@ static void explain(struct app *app, struct place *p, GPtrArray *lines)
 }
 
 const struct screen screen_timeline = {
-	.draw = draw, .command = command, .prepare = prepare, .query = query, .click = click, .explain = explain,
+	.draw = draw, .commands = commands, .command = command, .prepare = prepare, .query = query, .click = click,
+	.explain = explain,
 };

@@ -421,7 +421,7 @@ static void draw(struct app *app, struct place *p, struct box box)
 }
 
 /* Key t: the next way to draw spans. */
-static void turn_bars(struct app *app, struct place *p)
+static void turn_bars(struct app *app, struct place *p, enum command_id id)
 {
 	static const char *const names[BARS_N] = {
 		[BARS_STATES] = "thread states as letters",
@@ -434,7 +434,7 @@ static void turn_bars(struct app *app, struct place *p)
 }
 
 /* Key w: opens what the thread that ended the wait did at that instant: its trace, else its process. */
-static void go_waker(struct app *app, struct place *p)
+static void go_waker(struct app *app, struct place *p, enum command_id id)
 {
 	const struct waterfall_row *r = selected(p);
 	struct waterfall_waker waker;
@@ -458,7 +458,7 @@ static void go_waker(struct app *app, struct place *p)
 	app_message(app, "woken by %s", text);
 }
 
-static void go_longest(struct app *app, struct place *p)
+static void go_longest(struct app *app, struct place *p, enum command_id id)
 {
 	const struct waterfall_row *r = selected(p);
 	int at = r ? waterfall_longest_child(p->rows, r) : -1;
@@ -469,7 +469,7 @@ static void go_longest(struct app *app, struct place *p)
 		app_message(app, "this span has no child to go to");
 }
 
-static void show_detail(struct app *app, struct place *p)
+static void show_detail(struct app *app, struct place *p, enum command_id id)
 {
 	const struct waterfall_row *r = selected(p);
 	GPtrArray *lines;
@@ -502,7 +502,7 @@ static void add_call_line(struct app *app, GPtrArray *lines, const char *count,
 }
 
 /* The system calls of the selected span, without those of its children. */
-static void show_calls(struct app *app, struct place *p)
+static void show_calls(struct app *app, struct place *p, enum command_id id)
 {
 	const struct waterfall_row *r = selected(p);
 	GPtrArray *lines = g_ptr_array_new_with_free_func(g_free);
@@ -532,8 +532,9 @@ static void show_calls(struct app *app, struct place *p)
 	popup_open(&app->popup, title, lines, false);
 }
 
-static void zoom(struct app *app, struct place *p, double factor)
+static void zoom(struct app *app, struct place *p, enum command_id id)
 {
+	double factor = id == CMD_ZOOM_IN ? 2 : 0.5;
 	const struct waterfall *w = waterfall_of(p->rows);
 	const struct waterfall_row *r = selected(p);
 	struct waterfall_state *s = state_of(p);
@@ -552,8 +553,9 @@ static void zoom(struct app *app, struct place *p, double factor)
 	s->at.pan = CLAMP(middle - 0.5 / s->at.zoom, 0, 1 - 1 / s->at.zoom);
 }
 
-static void pan(struct app *app, struct place *p, double by)
+static void pan(struct app *app, struct place *p, enum command_id id)
 {
+	double by = id == CMD_PAN_LEFT ? -0.25 : 0.25;
 	struct waterfall_state *s = state_of(p);
 
 	if (s->at.zoom <= 1)
@@ -562,8 +564,9 @@ static void pan(struct app *app, struct place *p, double by)
 }
 
 /* Moves the time cursor by a cell; at first to an end of the selected span. */
-static void move_cursor(struct app *app, struct place *p, int by)
+static void move_cursor(struct app *app, struct place *p, enum command_id id)
 {
+	int by = id == CMD_CURSOR_LEFT ? -1 : 1;
 	const struct waterfall *w = waterfall_of(p->rows);
 	const struct waterfall_row *r = selected(p);
 	struct layout l = lay_out(app->canvas->cols);
@@ -596,7 +599,7 @@ static void click(struct app *app, struct place *p, unsigned x)
 	p->mark_ns = from + (int64_t)((double)(to - from) * (x - l.axis - 1) / l.cells);
 }
 
-static void fold_all(struct app *app, struct place *p)
+static void fold_all(struct app *app, struct place *p, enum command_id id)
 {
 	const struct waterfall *w = waterfall_of(p->rows);
 	bool any = false, folds = false;
@@ -614,8 +617,9 @@ static void fold_all(struct app *app, struct place *p)
 	place_stale(p);
 }
 
-static void fold(struct app *app, struct place *p, bool folded)
+static void fold(struct app *app, struct place *p, enum command_id id)
 {
+	bool folded = id == CMD_COLLAPSE;
 	const struct waterfall_row *r = selected(p);
 
 	if (!r || !r->row.expandable) {
@@ -628,48 +632,13 @@ static void fold(struct app *app, struct place *p, bool folded)
 	place_stale(p);
 }
 
-static bool command(struct app *app, struct place *p, enum command_id id)
-{
-	switch (id) {
-	case CMD_DRILL:
-		show_detail(app, p);
-		return true;
-	case CMD_VIEW_5:
-		show_calls(app, p);
-		return true;
-	case CMD_WAKER:
-		go_waker(app, p);
-		return true;
-	case CMD_LONGEST:
-		go_longest(app, p);
-		return true;
-	case CMD_ZOOM_IN:
-	case CMD_ZOOM_OUT:
-		zoom(app, p, id == CMD_ZOOM_IN ? 2 : 0.5);
-		return true;
-	case CMD_CURSOR_LEFT:
-	case CMD_CURSOR_RIGHT:
-		move_cursor(app, p, id == CMD_CURSOR_LEFT ? -1 : 1);
-		return true;
-	case CMD_PAN_LEFT:
-	case CMD_PAN_RIGHT:
-		pan(app, p, id == CMD_PAN_LEFT ? -0.25 : 0.25);
-		return true;
-	case CMD_STATES:
-		turn_bars(app, p);
-		return true;
-	case CMD_EXPAND:
-	case CMD_COLLAPSE:
-		fold(app, p, id == CMD_COLLAPSE);
-		return true;
-	case CMD_EXPAND_ALL:
-		fold_all(app, p);
-		return true;
-	default:
-		return false;
-	}
-}
+static const struct screen_command commands[] = {
+	{ CMD_DRILL, show_detail }, { CMD_VIEW_5, show_calls }, { CMD_WAKER, go_waker }, { CMD_LONGEST, go_longest },
+	{ CMD_ZOOM_IN, zoom }, { CMD_ZOOM_OUT, zoom }, { CMD_CURSOR_LEFT, move_cursor },
+	{ CMD_CURSOR_RIGHT, move_cursor }, { CMD_PAN_LEFT, pan }, { CMD_PAN_RIGHT, pan }, { CMD_STATES, turn_bars },
+	{ CMD_EXPAND, fold }, { CMD_COLLAPSE, fold }, { CMD_EXPAND_ALL, fold_all }, { CMD_NONE, NULL },
+};
 
 const struct screen screen_waterfall = {
-	.draw = draw, .command = command, .prepare = prepare, .click = click,
+	.draw = draw, .commands = commands, .prepare = prepare, .click = click,
 };

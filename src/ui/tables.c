@@ -111,7 +111,7 @@ void tables_sort_by(struct app *app, struct focus *f, size_t column)
 	show_sort(app, f);
 }
 
-static void sort(struct app *app, struct focus *f, enum command_id command)
+static void sort(struct app *app, struct place *p, struct focus *f, enum command_id command)
 {
 	bool descending;
 
@@ -129,7 +129,7 @@ static void sort(struct app *app, struct focus *f, enum command_id command)
 	show_sort(app, f);
 }
 
-static void change_by(struct app *app, struct place *p)
+static void change_by(struct app *app, struct place *p, struct focus *f, enum command_id command)
 {
 	static const char *const names[BY_N] = {
 		"hosts as a whole", "processes", "threads", "CPUs", "priorities", "names",
@@ -150,10 +150,10 @@ static void change_by(struct app *app, struct place *p)
 	place_stale(p);
 }
 
-static void change_tree(struct app *app, struct place *p, const struct view *v)
+static void change_tree(struct app *app, struct place *p, struct focus *f, enum command_id command)
 {
-	if (!v->arrange) {
-		app_message(app, "%s has no rows with parents: 4 t is the tree of processes", v->title);
+	if (!f->view->arrange) {
+		app_message(app, "%s has no rows with parents: 4 t is the tree of processes", f->view->title);
 		return;
 	}
 	if (p->narrow.by == BY_SYSTEM || p->narrow.by == BY_CONTAINER) {
@@ -211,7 +211,7 @@ static void fold(struct app *app, struct place *p, struct focus *f, enum command
 	place_stale(p);
 }
 
-static void tag(struct app *app, struct place *p, struct focus *f)
+static void tag(struct app *app, struct place *p, struct focus *f, enum command_id command)
 {
 	const struct row *row = table_selected(f->table, f->rows);
 
@@ -230,7 +230,7 @@ static void tag(struct app *app, struct place *p, struct focus *f)
 	table_move(f->table, f->rows, 1);
 }
 
-static void show_tagged(struct app *app, struct place *p, struct focus *f)
+static void show_tagged(struct app *app, struct place *p, struct focus *f, enum command_id command)
 {
 	if (!f->table->only_tagged && !keyset_size(&f->table->tags)) {
 		app_message(app, "no row is tagged: Space tags one");
@@ -247,7 +247,7 @@ static bool knows_kernel(const struct view *v)
 	return v->has_named && v->has_named("kernel_thread");
 }
 
-static void hide(struct app *app, struct place *p)
+static void hide(struct app *app, struct place *p, struct focus *f, enum command_id command)
 {
 	static const char *const messages[HIDE_N] = {
 		"all processes and threads", "kernel threads are hidden: K hides idle ones, too",
@@ -267,7 +267,7 @@ static void hide(struct app *app, struct place *p)
 	place_stale(p);
 }
 
-static void untag(struct app *app, struct place *p, struct focus *f)
+static void untag(struct app *app, struct place *p, struct focus *f, enum command_id command)
 {
 	unsigned n = keyset_size(&f->table->tags);
 
@@ -280,15 +280,17 @@ static void untag(struct app *app, struct place *p, struct focus *f)
 	place_stale(p);
 }
 
-static void pan(struct app *app, struct focus *f, int direction)
+static void pan(struct app *app, struct place *p, struct focus *f, enum command_id command)
 {
+	int direction = command == CMD_PAN_LEFT ? -1 : 1;
+
 	if (!table_pan(f->table, direction))
 		app_message(app, direction > 0 && f->table->hidden ? "the longest text ends here: [ scrolls back" :
 			    direction > 0 ? "nothing to scroll: all texts are shown whole" :
 			    "the texts are shown from their beginning");
 }
 
-static void clear(struct app *app, struct place *p, struct focus *f)
+static void clear(struct app *app, struct place *p, struct focus *f, enum command_id command)
 {
 	if (p->filter || p->search || f->table->only_tagged) {
 		app_filter(app, p, "", NULL);
@@ -306,40 +308,13 @@ static void clear(struct app *app, struct place *p, struct focus *f)
 
 void tables_command(struct app *app, struct place *p, enum command_id command)
 {
+	static void (*const run[CMD_N])(struct app *, struct place *, struct focus *, enum command_id) = {
+		[CMD_BY] = change_by, [CMD_TREE] = change_tree, [CMD_EXPAND] = fold, [CMD_COLLAPSE] = fold,
+		[CMD_EXPAND_ALL] = fold, [CMD_TAG] = tag, [CMD_UNTAG] = untag, [CMD_HIDE] = hide,
+		[CMD_ONLY_TAGGED] = show_tagged, [CMD_PAN_LEFT] = pan, [CMD_PAN_RIGHT] = pan, [CMD_CLEAR] = clear,
+		[CMD_SORT_LEFT] = sort, [CMD_SORT_RIGHT] = sort, [CMD_INVERT] = sort,
+	};
 	struct focus f = place_focus(p);
 
-	switch (command) {
-	case CMD_BY:
-		change_by(app, p);
-		break;
-	case CMD_TREE:
-		change_tree(app, p, f.view);
-		break;
-	case CMD_EXPAND:
-	case CMD_COLLAPSE:
-	case CMD_EXPAND_ALL:
-		fold(app, p, &f, command);
-		break;
-	case CMD_TAG:
-		tag(app, p, &f);
-		break;
-	case CMD_UNTAG:
-		untag(app, p, &f);
-		break;
-	case CMD_HIDE:
-		hide(app, p);
-		break;
-	case CMD_ONLY_TAGGED:
-		show_tagged(app, p, &f);
-		break;
-	case CMD_PAN_LEFT:
-	case CMD_PAN_RIGHT:
-		pan(app, &f, command == CMD_PAN_LEFT ? -1 : 1);
-		break;
-	case CMD_CLEAR:
-		clear(app, p, &f);
-		break;
-	default:
-		sort(app, &f, command);
-	}
+	run[command](app, p, &f, command);
 }
