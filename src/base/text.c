@@ -207,6 +207,29 @@ char *text_clip_left(const char *s, unsigned cols, bool utf8)
 	return g_strconcat(utf8 ? "\342\200\246" : "~", s, NULL);
 }
 
+static size_t cut_of(const char *s, unsigned cols, size_t least)
+{
+	size_t whole = text_prefix(s, cols, NULL), cut = whole;
+	if (!s[whole])
+		return whole;
+	while (cut > least && s[cut] != ' ')
+		cut--;
+	return cut > least ? cut : whole;
+}
+
+void text_wrap(GPtrArray *lines, const char *text, unsigned cols, unsigned hang, size_t least)
+{
+	size_t cut = cut_of(text, cols, least);
+	g_ptr_array_add(lines, g_strndup(text, cut));
+	for (text += cut; *text; text += cut) {
+		text += strspn(text, " ");
+		cut = cut_of(text, cols - hang, 0);
+		if (!cut)
+			break;
+		g_ptr_array_add(lines, g_strdup_printf("%*s%.*s", (int)hang, "", (int)cut, text));
+	}
+}
+
 char *text_pad(const char *s, unsigned cols)
 {
 	unsigned width = text_width(s);

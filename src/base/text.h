@@ -43,6 +43,10 @@ char *text_clip(const char *s, unsigned cols, bool utf8);
 /* The same, but cut at the left: the end of a path is more important. */
 char *text_clip_left(const char *s, unsigned cols, bool utf8);
 
+/* Adds the lines (char *) of a text that is wrapped at blanks; those after the first are indented by `hang` columns.
+ * The first is cut within a word rather than before `least` bytes. */
+void text_wrap(GPtrArray *lines, const char *text, unsigned cols, unsigned hang, size_t least);
+
 /* A new string: `s` and blanks up to `cols` columns. It is never cut. */
 char *text_pad(const char *s, unsigned cols);
 

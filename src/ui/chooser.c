@@ -11,8 +11,7 @@ struct chooser {
 	const struct view *view;
 	enum pane pane;
 	unsigned n;
-	uint8_t order[TABLE_MAX_COLUMNS];	/* numbers of all columns of the view, as listed */
-	bool shown[TABLE_MAX_COLUMNS];		/* by index in order[] */
+	struct chosen { uint8_t column; bool shown; } all[TABLE_MAX_COLUMNS];	/* of the view, as listed */
 	unsigned n_default;
 	uint8_t defaults[TABLE_MAX_COLUMNS];	/* the columns that are shown when none were chosen */
 };
@@ -33,8 +32,8 @@ static GPtrArray *lines_of(const struct chooser *ch)
 	GPtrArray *lines = g_ptr_array_new_with_free_func(g_free);
 
 	for (unsigned i = 0; i < ch->n; i++)
-		g_ptr_array_add(lines, line_of(&ch->view->columns[ch->order[i]],
-					       ch->shown[i] ? "[x]" : "[ ]"));
+		g_ptr_array_add(lines, line_of(&ch->view->columns[ch->all[i].column],
+					       ch->all[i].shown ? "[x]" : "[ ]"));
 	return lines;
 }
 
@@ -44,13 +43,13 @@ static void fill(struct chooser *ch, const uint8_t *columns, unsigned n)
 	g_assert(n <= TABLE_MAX_COLUMNS);
 	ch->n = 0;
 	for (unsigned i = 0; i < n; i++)
-		ch->order[ch->n++] = columns[i];
+		ch->all[ch->n++].column = columns[i];
 	for (size_t i = 0; i < ch->view->n_columns && i < TABLE_MAX_COLUMNS; i++) {
 		if (!memchr(columns, (int)i, n))
-			ch->order[ch->n++] = (uint8_t)i;
+			ch->all[ch->n++].column = (uint8_t)i;
 	}
 	for (unsigned i = 0; i < ch->n; i++)
-		ch->shown[i] = i < n;
+		ch->all[i].shown = i < n;
 }
 
 /* The columns that are shown, as "pid,comm"; NULL: they are the default. */
@@ -59,8 +58,8 @@ static char *chosen_text(const struct chooser *ch)
 	struct table t = TABLE_INIT;
 
 	for (unsigned i = 0; i < ch->n; i++) {
-		if (ch->shown[i])
-			t.chosen[t.n_chosen++] = ch->order[i];
+		if (ch->all[i].shown)
+			t.chosen[t.n_chosen++] = ch->all[i].column;
 	}
 	if (t.n_chosen == ch->n_default && !memcmp(t.chosen, ch->defaults, ch->n_default))
 		return NULL;
@@ -114,13 +113,10 @@ static void open_columns(struct app *app, struct place *p)
 
 static void swap(struct chooser *ch, unsigned a, unsigned b)
 {
-	uint8_t order = ch->order[a];
-	bool shown = ch->shown[a];
+	struct chosen was = ch->all[a];
 
-	ch->order[a] = ch->order[b];
-	ch->shown[a] = ch->shown[b];
-	ch->order[b] = order;
-	ch->shown[b] = shown;
+	ch->all[a] = ch->all[b];
+	ch->all[b] = was;
 }
 
 static void toggle(struct chooser *ch, size_t at)
@@ -129,8 +125,8 @@ static void toggle(struct chooser *ch, size_t at)
 	unsigned n = 0;
 
 	for (unsigned i = 0; i < ch->n; i++)
-		n += ch->shown[i] && i != at;
-	ch->shown[at] = !ch->shown[at] || !n;	/* at least one column is shown */
+		n += ch->all[i].shown && i != at;
+	ch->all[at].shown = !ch->all[at].shown || !n;	/* at least one column is shown */
 }
 
 bool chooser_command(struct app *app, enum command_id command)

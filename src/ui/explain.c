@@ -92,8 +92,13 @@ static void add(GPtrArray *lines, const char *name, const char *value, const cha
 	g_ptr_array_add(lines, g_strdup_printf("  %s %s%s %s", a, b ? b : "", b ? " " : "", text));
 }
 
-void explain_add(GPtrArray *lines, const char *name, const char *text)
+void explain_add(GPtrArray *lines, const char *name, const char *format, ...)
 {
+	va_list ap;
+
+	va_start(ap, format);
+	g_autofree char *text = g_strdup_vprintf(format, ap);
+	va_end(ap);
 	add(lines, name, NULL, text);
 }
 

@@ -10,7 +10,7 @@
 typedef void explain_more(struct app *app, struct place *p, GPtrArray *lines);
 void explain_selected(struct app *app, struct place *p, explain_more *more);
 /* Lines of that popup: a name and what it is; a part of a thread's time. */
-void explain_add(GPtrArray *lines, const char *name, const char *text);
+void explain_add(GPtrArray *lines, const char *name, const char *format, ...) G_GNUC_PRINTF(3, 4);
 void explain_add_part(GPtrArray *lines, enum part part);
 /* What the cell of the last drawing means: a column and its value, a letter, a mark. NULL: nothing is known about it.
  * Visible text; g_free. */

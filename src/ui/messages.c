@@ -80,36 +80,6 @@ static char *line_of(const struct message *m)
 	return g_strdup_printf("  %s %s%s%s", first, m->error ? "! " : "", text, times ? times : "");
 }
 
-/* Wraps at blanks if possible. */
-static void add_wrapped(GPtrArray *lines, const char *text, unsigned cols)
-{
-	g_autofree char *first = NULL;
-	size_t cut = text_prefix(text, cols, NULL);
-	size_t at = cut;
-
-	if (text[cut]) {
-		while (at > INDENT && text[at] != ' ')
-			at--;
-		if (at > INDENT)
-			cut = at;
-	}
-	g_ptr_array_add(lines, g_strndup(text, cut));
-	for (text += cut; *text;) {
-		text += strspn(text, " ");
-		cut = at = text_prefix(text, cols - INDENT, NULL);
-		while (text[cut] && at > 0 && text[at] != ' ')
-			at--;
-		if (text[cut] && at)
-			cut = at;
-		if (!cut)
-			break;
-		first = g_strndup(text, cut);
-		g_ptr_array_add(lines, g_strdup_printf("%*s%s", INDENT, "", first));
-		g_clear_pointer(&first, g_free);
-		text += cut;
-	}
-}
-
 GPtrArray *messages_lines(const struct messages *m, unsigned cols)
 {
 	GPtrArray *lines = g_ptr_array_new_with_free_func(g_free);
@@ -121,7 +91,7 @@ GPtrArray *messages_lines(const struct messages *m, unsigned cols)
 	for (const GList *l = m->queue.head; l; l = l->next) {
 		g_autofree char *line = line_of(l->data);
 
-		add_wrapped(lines, line, cols);
+		text_wrap(lines, line, cols, INDENT, INDENT);
 	}
 	if (!lines->len)
 		g_ptr_array_add(lines, g_strdup("  none so far"));

@@ -174,16 +174,11 @@ const struct row *place_selected(struct place *p)
 	return table_selected(f.table, f.rows);
 }
 
-static void unref_place(gpointer p)
-{
-	place_unref(p);
-}
-
 void nav_init(struct nav *nav)
 {
 	*nav = (struct nav){
-		.stack = g_ptr_array_new_with_free_func(unref_place),
-		.left = g_ptr_array_new_with_free_func(unref_place),
+		.stack = g_ptr_array_new_with_free_func((GDestroyNotify)place_unref),
+		.left = g_ptr_array_new_with_free_func((GDestroyNotify)place_unref),
 		.cursor_ns = TIME_UNKNOWN, .step_ns = NS_PER_S,
 		.a_ns = TIME_UNKNOWN, .b_ns = TIME_UNKNOWN,
 		.first_ns = TIME_UNKNOWN, .last_ns = TIME_UNKNOWN,

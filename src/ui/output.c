@@ -21,23 +21,8 @@ const char *output_provisional_note(const struct app *app)
 
 /* --- copy --- */
 
-/* "PID 253, NAME stored, CPU% 12" */
-static char *row_text(const struct focus *f, const struct row *row)
-{
-	uint8_t columns[TABLE_MAX_COLUMNS];
-	unsigned n = table_columns(f->table, f->view, f->rows, columns);
-	GString *s = g_string_new(NULL);
-
-	for (unsigned i = 0; row && i < n; i++) {
-		const struct column *c = &f->view->columns[columns[i]];
-		g_autofree char *text = table_cell(c, column_value(c, row, f->rows), 40);
-
-		g_string_append_printf(s, "%s%s %s", s->len ? ", " : "", c->title, text);
-	}
-	return g_string_free(s, FALSE);
-}
-
-static char *line_of(const struct focus *f, const struct row *row)
+/* The titles of the columns (row NULL), or the row's values. "PID 253, NAME stored" if both. */
+static char *row_text(const struct focus *f, const struct row *row, bool both, const char *between)
 {
 	uint8_t columns[TABLE_MAX_COLUMNS];
 	unsigned n = table_columns(f->table, f->view, f->rows, columns);
@@ -45,32 +30,28 @@ static char *line_of(const struct focus *f, const struct row *row)
 
 	for (unsigned i = 0; i < n; i++) {
 		const struct column *c = &f->view->columns[columns[i]];
-		g_autofree char *text = row ? table_cell(c, column_value(c, row, f->rows), 40) :
-			g_strdup(c->title);
+		g_autofree char *text = row ? table_cell(c, column_value(c, row, f->rows), 40) : g_strdup(c->title);
 
-		g_string_append_printf(s, "%s%s", i ? "\t" : "", text);
+		g_string_append_printf(s, "%s%s%s%s", i ? between : "", both ? c->title : "", both ? " " : "", text);
 	}
-	g_string_append_c(s, '\n');
 	return g_string_free(s, FALSE);
 }
 
 /* A header and the tagged rows, separated by tabs. Rows beyond LIMIT_COPY_BYTES are left out. *ret_n: rows copied. */
 static char *tagged_text(const struct focus *f, unsigned *ret_n)
 {
-	char *header = line_of(f, NULL);
+	g_autofree char *header = row_text(f, NULL, false, "\t");
 	GString *s = g_string_new(header);
 
-	g_free(header);
+	g_string_append_c(s, '\n');
 	*ret_n = 0;
 	PTR_EACH(const struct row, row, f->rows->rows) {
-		g_autofree char *line = NULL;
-
 		if (!keyset_has(&f->table->tags, row))
 			continue;
-		line = line_of(f, row);
-		if (s->len + strlen(line) > LIMIT_COPY_BYTES)
+		g_autofree char *line = row_text(f, row, false, "\t");
+		if (s->len + strlen(line) + 1 > LIMIT_COPY_BYTES)
 			break;
-		g_string_append(s, line);
+		g_string_append_printf(s, "%s\n", line);
 		++*ret_n;
 	}
 	return g_string_free(s, FALSE);
@@ -147,7 +128,7 @@ void output_copy(struct app *app, struct place *p, enum command_id command)
 	app->copy = tagged ? tagged_text(&f, &n) : w && w->root ? cause_text(app, w) :
 		sentence(&f, row);
 	if (!app->copy)
-		app->copy = row_text(&f, row);
+		app->copy = row_text(&f, row, true, ", ");
 	bound(app->copy);
 	if (tagged)
 		what = g_strdup_printf("%u of %u tagged rows", n, tagged);

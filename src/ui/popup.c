@@ -23,32 +23,6 @@ static unsigned hang_of(const char *line, unsigned cols)
 	return MIN((unsigned)hang, cols / 2);
 }
 
-static size_t cut_of(const char *s, unsigned cols, size_t least)
-{
-	size_t whole = text_prefix(s, cols, NULL), cut = whole;
-
-	if (!s[whole])
-		return whole;
-	while (cut > least && s[cut] != ' ')
-		cut--;
-	return cut > least ? cut : whole;
-}
-
-static void wrap(GPtrArray *lines, const char *line, unsigned cols)
-{
-	unsigned hang = hang_of(line, cols);
-	size_t cut = cut_of(line, cols, strspn(line, " "));
-
-	g_ptr_array_add(lines, g_strndup(line, cut));
-	for (line += cut; *line; line += cut) {
-		line += strspn(line, " ");
-		cut = cut_of(line, cols - hang, 0);
-		if (!cut)
-			break;
-		g_ptr_array_add(lines, g_strdup_printf("%*s%.*s", (int)hang, "", (int)cut, line));
-	}
-}
-
 /* The lines to show: wrapped ones of a text. */
 static GPtrArray *shown(struct popup *p)
 {
@@ -57,8 +31,11 @@ static GPtrArray *shown(struct popup *p)
 	if (p->wrapped)
 		return p->wrapped;
 	p->wrapped = g_ptr_array_new_with_free_func(g_free);
-	for (guint i = 0; i < p->lines->len; i++)
-		wrap(p->wrapped, g_ptr_array_index(p->lines, i), p->cols);
+	for (guint i = 0; i < p->lines->len; i++) {
+		const char *line = g_ptr_array_index(p->lines, i);
+
+		text_wrap(p->wrapped, line, p->cols, hang_of(line, p->cols), strspn(line, " "));
+	}
 	return p->wrapped;
 }
 

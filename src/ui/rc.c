@@ -168,15 +168,21 @@ static bool read_bool(const char *text, bool *ret)
 	return false;
 }
 
+/* The index of a word; -1: it is none of them. */
+static int find_word(const char *const *words, const char *word)
+{
+	for (int i = 0; words[i]; i++)
+		if (!strcmp(words[i], word))
+			return i;
+	return -1;
+}
+
 static bool read_theme(struct prefs *p, const char *text)
 {
-	for (int i = 0; theme_ids[i]; i++) {
-		if (!strcmp(theme_ids[i], text)) {
-			p->theme = (enum theme)i;
-			return true;
-		}
-	}
-	return false;
+	int i = find_word(theme_ids, text);
+
+	p->theme = i < 0 ? p->theme : (enum theme)i;
+	return i >= 0;
 }
 
 static char *write_theme(const struct prefs *p)
@@ -184,46 +190,14 @@ static char *write_theme(const struct prefs *p)
 	return g_strdup(theme_ids[p->theme]);
 }
 
-#define SWITCH(field) \
-	static bool read_##field(struct prefs *p, const char *text) \
-	{ \
-		return read_bool(text, &p->field); \
-	} \
-	static char *write_##field(const struct prefs *p) \
-	{ \
-		return g_strdup(p->field ? "yes" : "no"); \
-	}
-SWITCH(mouse)
-SWITCH(cursor)
-SWITCH(accessible)
-SWITCH(utc)
-SWITCH(ascii)
-
-static bool read_vi_keys(struct prefs *p, const char *text)
-{
-	if (!read_bool(text, &p->vi_keys))
-		return false;
-	if (p->vi_keys)
-		keymap_vi();
-	return true;
-}
-
-static char *write_vi_keys(const struct prefs *p)
-{
-	return g_strdup(p->vi_keys ? "yes" : "no");
-}
-
-static const char *const hide_words[HIDE_N] = { "none", "kernel", "idle" };
+static const char *const hide_words[HIDE_N + 1] = { "none", "kernel", "idle", NULL };
 
 static bool read_hide(struct prefs *p, const char *text)
 {
-	for (int i = 0; i < HIDE_N; i++) {
-		if (!strcmp(hide_words[i], text)) {
-			p->hide = (enum hide)i;
-			return true;
-		}
-	}
-	return false;
+	int i = find_word(hide_words, text);
+
+	p->hide = i < 0 ? p->hide : (enum hide)i;
+	return i >= 0;
 }
 
 static char *write_hide(const struct prefs *p)
@@ -285,30 +259,47 @@ static const struct setting {
 	const char *key, *takes, *help;
 	bool (*read)(struct prefs *p, const char *text);
 	char *(*write)(const struct prefs *p);
+	size_t flag;		/* of a setting without these functions: its bool in struct prefs */
 } settings[] = {
 	{ "theme", "auto, dark, light or mono",
 	  "colours for this background; auto: as the terminal answers, else by $COLORFGBG, else dark",
-	  read_theme, write_theme },
+	  .read = read_theme, .write = write_theme },
 	{ "mouse", "yes or no", "blktop uses wheel and clicks; no: the terminal does, to copy text",
-	  read_mouse, write_mouse },
+	  .flag = offsetof(struct prefs, mouse) },
 	{ "cursor", "yes or no", "show the terminal's cursor on the selected row",
-	  read_cursor, write_cursor },
+	  .flag = offsetof(struct prefs, cursor) },
 	{ "accessible", "yes or no", "text for screen readers: one fact a line, the cursor on the selected row",
-	  read_accessible, write_accessible },
-	{ "utc", "yes or no", "show times in UTC, not in local time", read_utc, write_utc },
-	{ "ascii", "yes or no", "draw with ASCII only", read_ascii, write_ascii },
+	  .flag = offsetof(struct prefs, accessible) },
+	{ "utc", "yes or no", "show times in UTC, not in local time", .flag = offsetof(struct prefs, utc) },
+	{ "ascii", "yes or no", "draw with ASCII only", .flag = offsetof(struct prefs, ascii) },
 	{ "vi-keys", "yes or no", "the keys h and l go back and forward in time; ? and F1 are help",
-	  read_vi_keys, write_vi_keys },
+	  .flag = offsetof(struct prefs, vi_keys) },
 	{ "hide", "none, kernel or idle",
 	  "threads that tables leave out (key K): kernel threads; idle: these and idle threads",
-	  read_hide, write_hide },
+	  .read = read_hide, .write = write_hide },
 	{ "memory", "a size such as 512M, at least 16M, or 0",
-	  "memory for the trace; 0: the default", read_memory, write_memory },
+	  "memory for the trace; 0: the default", .read = read_memory, .write = write_memory },
 	{ "view", "a view's id, or auto", "the first view; auto: depends on whether the trace has requests",
-	  read_view, write_view },
+	  .read = read_view, .write = write_view },
 	{ "step", "1ms, 10ms, 100ms, 1s, 10s, 1m or 10m", "the first step in time",
-	  read_step, write_step },
+	  .read = read_step, .write = write_step },
 };
+
+static bool read_setting(struct prefs *p, const struct setting *s, const char *text)
+{
+	if (s->read)
+		return s->read(p, text);
+	if (!read_bool(text, (bool *)((char *)p + s->flag)))
+		return false;
+	if (s->flag == offsetof(struct prefs, vi_keys) && p->vi_keys)
+		keymap_vi();
+	return true;
+}
+
+static char *write_setting(const struct prefs *p, const struct setting *s)
+{
+	return s->write ? s->write(p) : g_strdup(*(const bool *)((const char *)p + s->flag) ? "yes" : "no");
+}
 
 void ui_print_settings(FILE *out)
 {
@@ -343,7 +334,7 @@ static char *take_general(struct prefs *p, const struct rc_line *l)
 	for (size_t i = 0; i < G_N_ELEMENTS(settings); i++) {
 		if (strcmp(settings[i].key, l->key))
 			continue;
-		return settings[i].read(p, l->value) ? NULL :
+		return read_setting(p, &settings[i], l->value) ? NULL :
 			g_strdup_printf("%s takes %s, not '%s'", l->key, settings[i].takes,
 					l->value);
 	}
@@ -502,13 +493,27 @@ static guint end_of_group(GArray *lines, const char *group)
 	return lines->len;
 }
 
-/* Sets a value. A line whose value does not change keeps its spelling, as in "theme = light". */
+static void unset(GArray *lines, const char *group, const char *key)
+{
+	for (guint i = lines->len; i-- > 0;) {
+		const struct rc_line *l = &g_array_index(lines, struct rc_line, i);
+
+		if (l->key && !strcmp(l->key, key) && !strcmp(l->group, group))
+			g_array_remove_index(lines, i);
+	}
+}
+
+/* Sets a value; NULL: removes it. A line whose value does not change keeps its spelling, as in "theme = light". */
 static void set(GArray *lines, const char *group, const char *key, const char *value,
 		const char *help)
 {
-	g_autofree char *raw = escaped(value);
+	g_autofree char *raw = value ? escaped(value) : NULL;
 	guint at;
 
+	if (!value) {
+		unset(lines, group, key);
+		return;
+	}
 	for (guint i = lines->len; i-- > 0;) {
 		struct rc_line *l = &g_array_index(lines, struct rc_line, i);
 
@@ -526,16 +531,6 @@ static void set(GArray *lines, const char *group, const char *key, const char *v
 	insert_line(lines, at, group, key, value, g_strdup_printf("%s=%s", key, raw));
 }
 
-static void unset(GArray *lines, const char *group, const char *key)
-{
-	for (guint i = lines->len; i-- > 0;) {
-		const struct rc_line *l = &g_array_index(lines, struct rc_line, i);
-
-		if (l->key && !strcmp(l->key, key) && !strcmp(l->group, group))
-			g_array_remove_index(lines, i);
-	}
-}
-
 static void write_views(GArray *lines, const struct prefs *p)
 {
 	GList *ids = g_list_sort(g_hash_table_get_keys(p->views), (GCompareFunc)strcmp);
@@ -544,14 +539,8 @@ static void write_views(GArray *lines, const struct prefs *p)
 		const struct prefs_view *v = prefs_view_get(p, id->data);
 		g_autofree char *group = g_strdup_printf(VIEW_PREFIX "%s", (char *)id->data);
 
-		if (v->columns)
-			set(lines, group, "columns", v->columns, NULL);
-		else
-			unset(lines, group, "columns");
-		if (v->sort)
-			set(lines, group, "sort", v->sort, NULL);
-		else
-			unset(lines, group, "sort");
+		set(lines, group, "columns", v->columns, NULL);
+		set(lines, group, "sort", v->sort, NULL);
 	}
 	g_list_free(ids);
 }
@@ -566,7 +555,7 @@ char *rc_write(const struct prefs *p, const char *text, size_t len)
 			    g_strdup("# Settings of blktop, written when W is pressed. "
 				     "Other lines are preserved."));
 	for (size_t i = 0; i < G_N_ELEMENTS(settings); i++) {
-		g_autofree char *value = settings[i].write(p);
+		g_autofree char *value = write_setting(p, &settings[i]);
 		g_autofree char *help = g_strdup_printf("%s (%s)", settings[i].help,
 							settings[i].takes);
 

@@ -421,18 +421,13 @@ static void explain(struct app *app, struct place *p, GPtrArray *lines)
 	char took[TIMEFMT_LEN], self[TIMEFMT_LEN];
 	g_autofree char *path = path_text(p, selected_of(p), app->glyphs), *share = percent(r, all);
 	g_autofree char *of_parent = r->parent ? percent(r, r->parent) : NULL;
-	g_autofree char *name = g_strdup_printf("%s: %s", path, kind_text[r->kind]);
-	g_autofree char *time = g_strdup_printf("%s, %s of all%s%s%s", timefmt_duration(took, r->total_ns), share,
-		of_parent ? ", " : "", of_parent ? of_parent : "", of_parent ? " of the frame above" : "");
 
 	g_ptr_array_add(lines, g_strdup("The selected frame"));
-	explain_add(lines, flame_kind_name[r->kind], name);
-	explain_add(lines, "time", time);
-	if (r->self_ns && r->self_ns != r->total_ns) {
-		g_autofree char *rest = g_strdup_printf("%s in no frame below", timefmt_duration(self, r->self_ns));
-
-		explain_add(lines, "self", rest);
-	}
+	explain_add(lines, flame_kind_name[r->kind], "%s: %s", path, kind_text[r->kind]);
+	explain_add(lines, "time", "%s, %s of all%s%s%s", timefmt_duration(took, r->total_ns), share,
+		    of_parent ? ", " : "", of_parent ? of_parent : "", of_parent ? " of the frame above" : "");
+	if (r->self_ns && r->self_ns != r->total_ns)
+		explain_add(lines, "self", "%s in no frame below", timefmt_duration(self, r->self_ns));
 	explain_add(lines, "width", "the time, in proportion; frames below are what it consists of, the longest at the "
 		    "left. Left to right is no order in time");
 	explain_parts(r, lines);

@@ -19,7 +19,6 @@
 #include "views/heat_difference.h"
 #include "views/logview.h"
 
-#include <stdarg.h>
 #include <string.h>
 
 #define SCALE STRIP_X		/* columns of the scale, with its edge */
@@ -762,15 +761,11 @@ static void list_selected(struct app *app, struct place *place, const struct pic
 
 static bool in_picture(struct app *app, struct place *place, struct picture *p, enum command_id id)
 {
-	static const struct { enum command_id id; int by; } moves[] = {
-		{ CMD_UP, 1 }, { CMD_DOWN, -1 }, { CMD_PAGE_UP, PAGE }, { CMD_PAGE_DOWN, -PAGE },
-		{ CMD_TOP, LATENCY_ROWS_N }, { CMD_BOTTOM, -LATENCY_ROWS_N },
-	};
-	for (size_t i = 0; i < G_N_ELEMENTS(moves); i++)
-		if (moves[i].id == id) {
-			move_level(p, place_metric(place), moves[i].by);
-			return true;
-		}
+	int by = (int)keys_rows(id, PAGE + 1, LATENCY_ROWS_N);
+	if (by) {
+		move_level(p, place_metric(place), -by);
+		return true;
+	}
 	switch (id) {
 	case CMD_CURSOR_LEFT:
 	case CMD_CURSOR_RIGHT:
@@ -821,19 +816,10 @@ static void prepare(struct app *app, struct place *place)
 
 /* ---- what is selected, in sentences ---- */
 
-static void G_GNUC_PRINTF(3, 4) add_line(GPtrArray *lines, const char *name, const char *format, ...)
-{
-	va_list ap;
-	va_start(ap, format);
-	g_autofree char *text = g_strdup_vprintf(format, ap);
-	va_end(ap);
-	explain_add(lines, name, text);
-}
-
 static void explain_shade(const struct app *app, const struct picture *p, uint64_t n, GPtrArray *lines)
 {
 	unsigned step = heat_step(p->grid, n);
-	add_line(lines, "shade", "step %u of %u (%s), from %" G_GUINT64_FORMAT " on; the fullest cell has %"
+	explain_add(lines, "shade", "step %u of %u (%s), from %" G_GUINT64_FORMAT " on; the fullest cell has %"
 		 G_GUINT64_FORMAT ". Each step is the same factor, so that single ones are seen", step, HEAT_STEPS,
 		 shade_of(app, p->grid, n), heat_step_least(p->grid, step), p->grid->most);
 }
@@ -843,8 +829,9 @@ static void explain_letter(const struct picture *p, const struct heat_cell *cell
 	enum role role;
 	char letter = value_letter(p->grid, cell->dominant, &role);
 	g_autofree char *value = text_visible(cell->dominant ? cell->dominant : "unknown");
-	add_line(lines, "letter", "%c, and the hue: most have %s %s (%" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT ")",
-		 letter, metric_field_words[p->grid->metric->by[0]], value, cell->dominant_count, cell->count);
+	explain_add(lines, "letter",
+		    "%c, and the hue: most have %s %s (%" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT ")",
+		    letter, metric_field_words[p->grid->metric->by[0]], value, cell->dominant_count, cell->count);
 	if (role >= ROLE_PART && role < ROLE_HEAT && letter == part_info[role - ROLE_PART].letter)
 		explain_add_part(lines, (enum part)(role - ROLE_PART));
 }
@@ -866,20 +853,21 @@ static void explain(struct app *app, struct place *place, GPtrArray *lines)
 	const struct metric *metric = m->query.metric;
 
 	g_ptr_array_add(lines, g_strdup(single ? "The selected cell" : "The selected rectangle"));
-	add_line(lines, "metric", "%s", title);
-	add_line(lines, "time", "%s to %s: %s", timefmt_clock(from, r.begin_ns), timefmt_clock(to, r.end_ns),
+	explain_add(lines, "metric", "%s", title);
+	explain_add(lines, "time", "%s to %s: %s", timefmt_clock(from, r.begin_ns), timefmt_clock(to, r.end_ns),
 		 "that of its column, from left to right");
-	add_line(lines, "durations", "%s: that of its row, the longest above", durations);
+	explain_add(lines, "durations", "%s: that of its row, the longest above", durations);
 	if (n)
-		add_line(lines, "number", "%" G_GUINT64_FORMAT " %s ended then and took so long; Enter lists %s",
+		explain_add(lines, "number", "%" G_GUINT64_FORMAT " %s ended then and took so long; Enter lists %s",
 			 n, noun_of(metric, n), n == 1 ? "it" : "them");
 	else
-		add_line(lines, "number", "no %s took so long then", noun_of(metric, 1));
+		explain_add(lines, "number", "no %s took so long then", noun_of(metric, 1));
 	if (cell && single)
 		explain_shade(app, &p, cell->count, lines);
 	if (cell && single && cell->has_dominant)
 		explain_letter(&p, cell, lines);
-	add_line(lines, "longer", "%" G_GUINT64_FORMAT " %s of the whole picture took %s or longer (at the right edge)",
+	explain_add(lines, "longer",
+		    "%" G_GUINT64_FORMAT " %s of the whole picture took %s or longer (at the right edge)",
 		 longer, noun_of(metric, longer), timefmt_duration(low, r.low_ns));
 }
 

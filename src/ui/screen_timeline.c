@@ -582,11 +582,12 @@ static void explain(struct app *app, struct place *p, GPtrArray *lines)
 	if (!r)
 		return;
 	g_ptr_array_add(lines, g_strdup("The selected lane"));
-	explain_add(lines, name, kinds[r->kind].what);
+	explain_add(lines, name, "%s", kinds[r->kind].what);
 	if (kinds[r->kind].cells)
-		explain_add(lines, "height", kinds[r->kind].cells);
+		explain_add(lines, "height", "%s", kinds[r->kind].cells);
 	g_autofree char *visible = text_visible(at);
-	explain_add(lines, "cursor", g_str_has_prefix(visible, "cursor ") ? visible + strlen("cursor ") : visible);
+	explain_add(lines, "cursor", "%s",
+		    g_str_has_prefix(visible, "cursor ") ? visible + strlen("cursor ") : visible);
 }
 
 const struct screen screen_timeline = {

@@ -611,6 +611,15 @@ static int begin_answer(void)
 	return UI_KEY_NONE;
 }
 
+/* What get_wch() returned is read again. */
+static void put_back(int status, wint_t w)
+{
+	if (status == OK)
+		unget_wch((wchar_t)w);
+	else if (status == KEY_CODE_YES)
+		ungetch((int)w);
+}
+
 /* After two Esc: rxvt sends Alt with an arrow as Esc and the arrow. Else the first is a key, and the rest is read
  * later. */
 static int read_alt(void)
@@ -620,19 +629,13 @@ static int read_alt(void)
 
 	if (status == OK && escape_begins(w[0])) {
 		timeout(ESCAPE_MS);
-		status = get_wch(&w[1]);
+		int second = get_wch(&w[1]);
 		nodelay(stdscr, TRUE);
-		if (status == OK && (w[1] == 'C' || w[1] == 'D'))
+		if (second == OK && (w[1] == 'C' || w[1] == 'D'))
 			return w[1] == 'C' ? UI_KEY_ARIGHT : UI_KEY_ALEFT;
-		if (status == OK)
-			unget_wch((wchar_t)w[1]);
-		else if (status == KEY_CODE_YES)
-			ungetch((int)w[1]);
-		unget_wch((wchar_t)w[0]);
-	} else if (status == OK)
-		unget_wch((wchar_t)w[0]);
-	else if (status == KEY_CODE_YES)
-		ungetch((int)w[0]);
+		put_back(second, w[1]);
+	}
+	put_back(status, w[0]);
 	ungetch(UI_KEY_ESC);
 	return UI_KEY_ESC;
 }
@@ -651,10 +654,7 @@ static int read_escape(void)
 	if (status == OK && w == UI_KEY_ESC)
 		return read_alt();
 	if (status != OK || !escape_begins(w)) {
-		if (status == OK)
-			unget_wch((wchar_t)w);
-		else if (status == KEY_CODE_YES)
-			ungetch((int)w);
+		put_back(status, w);
 		return UI_KEY_ESC;
 	}
 	s[0] = (char)w;

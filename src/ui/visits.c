@@ -34,23 +34,13 @@ static void visit_free(struct visit *v)
 	g_free(v);
 }
 
-static void free_visit(gpointer v)
-{
-	visit_free(v);
-}
-
-static void unref_place(gpointer p)
-{
-	place_unref(p);
-}
-
 static struct visit *visit_now(const struct app *app)
 {
 	const struct nav *nav = &app->nav;
 	const struct place *p = nav_top(nav);
 	struct visit *v = g_new0(struct visit, 1);
 
-	v->places = g_ptr_array_new_with_free_func(unref_place);
+	v->places = g_ptr_array_new_with_free_func((GDestroyNotify)place_unref);
 	for (guint i = 0; i < nav->stack->len; i++)
 		g_ptr_array_add(v->places, place_ref(nav->stack->pdata[i]));
 	v->way = nav->way;
@@ -91,7 +81,7 @@ static bool is_same_time(const struct visit *a, const struct visit *b)
 static void push(GPtrArray **to, struct visit *v)
 {
 	if (!*to)
-		*to = g_ptr_array_new_with_free_func(free_visit);
+		*to = g_ptr_array_new_with_free_func((GDestroyNotify)visit_free);
 	g_ptr_array_add(*to, v);
 	if ((*to)->len > VISITS_RETAINED)
 		g_ptr_array_remove_index(*to, 0);
