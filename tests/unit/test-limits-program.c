@@ -2,6 +2,7 @@
 /* The limits of the command line, of files of settings, and of the output of followed programs. */
 #include "base/limits.h"
 #include "cli/config.h"
+#include "cli/options.h"
 #include "lib/limit_test.h"
 #include "lib/test_traces.h"
 #include "live/session/helper_private.h"
