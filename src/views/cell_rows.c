@@ -14,6 +14,20 @@ static bool is_wanted(const struct rows *rows, const struct cell_layout *l, cons
 	return q->host == ID_NONE || id == q->host;
 }
 
+/* See cell_rows.key. */
+static uint64_t own_key(const struct rows *rows, const struct cell_layout *l, const void *cell)
+{
+	const uint32_t *word = cell;
+	uint32_t first = l->fields->role == CELL_IS_THREAD ? group_key(rows->tl, rows->query.by, *word) : *word;
+
+	if (l->key_size == 2 * sizeof *word)
+		return (uint64_t)first << 32 | word[1];
+	uint64_t key = key_int(1, first);
+	for (size_t i = 1; i < l->key_size / sizeof *word; i++)
+		key = key_int(key, word[i]);
+	return key;
+}
+
 /* Adds the cells of a second that the query wants: of its threads, or of its host. */
 static void add_cells(struct row_map *map, const struct cell_rows *how, const struct second *s)
 {
@@ -25,7 +39,8 @@ static void add_cells(struct row_map *map, const struct cell_rows *how, const st
 		bool is_new;
 		if (!is_wanted(map->rows, l, cell) || (how->wants && !how->wants(map->rows, cell)))
 			continue;
-		char *row = row_map_get(map, how->key(map->rows, cell), how->size, &is_new);
+		uint64_t key = how->key ? how->key(map->rows, cell) : own_key(map->rows, l, cell);
+		char *row = row_map_get(map, key, how->size, &is_new);
 		if (is_new)
 			how->fill(map->rows, row, cell);
 		if (how->sum)

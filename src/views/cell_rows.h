@@ -17,7 +17,9 @@ struct cell_rows {
 	enum cell_kind kind;
 	size_t size;			/* bytes of a row, which begins with struct common */
 	size_t sum;			/* offset in the row of its sum of that kind; 0: .each adds */
-	uint64_t (*key)(const struct rows *rows, const void *cell);	/* cells of one row have one key */
+	/* Cells of one row have one key. NULL: a row for each key of the cells, whose threads are grouped as the
+	 * query's .by says. Kinds that share rows, or that are built together, need keys that differ. */
+	uint64_t (*key)(const struct rows *rows, const void *cell);
 	void (*fill)(struct rows *rows, void *row, const void *cell);	/* names a new row after its first cell */
 	void (*each)(struct rows *rows, void *row, const void *cell);	/* after each cell was added; NULL: nothing */
 	bool (*wants)(const struct rows *rows, const void *cell);	/* NULL: all cells that the query wants */

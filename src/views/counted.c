@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Rows of events and counters: see counted.h. */
+#include "base/each.h"
+#include "base/sort.h"
 #include "views/counted.h"
 
 #include "base/timefmt.h"
@@ -203,11 +205,8 @@ static int compare(const void *va, const void *vb)
 {
 	const struct counted_row *a = *(const struct counted_row *const *)va;
 	const struct counted_row *b = *(const struct counted_row *const *)vb;
-	int order = (a->second_ns > b->second_ns) - (a->second_ns < b->second_ns);
-	if (!order)
-		order = common_compare(&a->c, &b->c);
-	return order ? order : a->kind != b->kind ? (int)a->kind - (int)b->kind :
-		strcmp(a->what, b->what);
+	return ORDER(a->second_ns, b->second_ns) ?: common_compare(&a->c, &b->c) ?: ORDER(a->kind, b->kind) ?:
+	       strcmp(a->what, b->what);
 }
 
 /* Pairs the cycles of a thread, process, ... with its row of instructions. */
@@ -219,8 +218,7 @@ static void set_ipc(struct rows *rows)
 		if (r->kind == COUNT_PERF && is_cycles(r->c.name))
 			intmap_set(&cycles, r->group << 1 | (*r->what == 'c'), i);
 	}
-	for (guint i = 0; i < rows->rows->len; i++) {
-		struct counted_row *r = rows->rows->pdata[i];
+	PTR_EACH(struct counted_row, r, rows->rows) {
 		if (r->kind != COUNT_PERF || !is_instructions(r->c.name))
 			continue;
 		uint32_t at = intmap_get(&cycles, r->group << 1 | (*r->what == 'c'));
@@ -255,8 +253,7 @@ struct rows *counted_build(const struct timeline *tl, const struct view_query *q
 	/* In rows of hosts, `whole` is the sum over all events. */
 	for (guint i = 0; events && query->by == BY_SYSTEM && i < k.wholes->len; i++)
 		of_all += g_array_index(k.wholes, uint64_t, i);
-	for (guint i = 0; i < k.map.rows->rows->len; i++) {
-		struct counted_row *r = k.map.rows->rows->pdata[i];
+	PTR_EACH(struct counted_row, r, k.map.rows->rows) {
 		if (k.n_steps)
 			draw_steps(&k, r);
 		uint64_t whole = of_all ? of_all : g_array_index(k.wholes, uint64_t, r->id);

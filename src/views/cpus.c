@@ -2,6 +2,7 @@
 /*
  * CPUs: time running, idle and in interrupts.
  */
+#include "base/sort.h"
 #include "views/cell_rows.h"
 #include "views/registry.h"
 
@@ -30,15 +31,7 @@ static int compare(const void *va, const void *vb)
 {
 	const struct cpu_row *a = *(const struct cpu_row *const *)va;
 	const struct cpu_row *b = *(const struct cpu_row *const *)vb;
-	int order = g_strcmp0(a->c.host, b->c.host);
-	return order ? order : (a->cpu > b->cpu) - (a->cpu < b->cpu);
-}
-
-static uint64_t key_of(const struct rows *rows, const void *cell)
-{
-	const struct cpu_cell *c = cell;
-	(void)rows;
-	return (uint64_t)c->host << 32 | c->cpu;
+	return g_strcmp0(a->c.host, b->c.host) ?: ORDER(a->cpu, b->cpu);
 }
 
 static void fill(struct rows *rows, void *row, const void *cell)
@@ -66,7 +59,7 @@ static void end(struct rows *rows, void *row)
 static struct rows *build(const struct timeline *tl, const struct view_query *query)
 {
 	static const struct cell_rows cpus = {
-		.kind = CELL_cpu, .size = sizeof(struct cpu_row), .sum = offsetof(struct cpu_row, sum), .key = key_of,
+		.kind = CELL_cpu, .size = sizeof(struct cpu_row), .sum = offsetof(struct cpu_row, sum),
 		.fill = fill,
 	};
 	return cell_rows_build(tl, query, &cpus, 1, end, compare);

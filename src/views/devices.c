@@ -3,6 +3,7 @@
  * Block and network devices: requests or packets, and bytes. For block devices also the time in the queue and at the
  * device, the number of pending requests, and the processes that issued them.
  */
+#include "base/sort.h"
 #include "views/cell_rows.h"
 #include "views/registry.h"
 
@@ -99,12 +100,6 @@ static void fill_dev(struct rows *rows, void *row, const void *cell)
 	r->host = c->host;
 	r->dev = c->dev;
 	r->c.row.key[0] = key_int(key_text(0, r->c.host), c->dev);
-}
-
-static uint64_t user_key(const struct rows *rows, const void *cell)
-{
-	const struct dev_user_cell *c = cell;
-	return key_int(key_int(key_int(1, group_key(rows->tl, rows->query.by, c->thread)), c->host), c->dev);
 }
 
 static void fill_user(struct rows *rows, void *row, const void *cell)
@@ -213,8 +208,7 @@ static int compare(const void *va, const void *vb)
 {
 	const struct dev_row *a = *(const struct dev_row *const *)va;
 	const struct dev_row *b = *(const struct dev_row *const *)vb;
-	int order = common_compare(&a->c, &b->c);
-	return order ? order : (a->dev > b->dev) - (a->dev < b->dev);
+	return common_compare(&a->c, &b->c) ?: ORDER(a->dev, b->dev);
 }
 
 static struct rows *build(const struct timeline *tl, const struct view_query *q)
@@ -225,8 +219,7 @@ static struct rows *build(const struct timeline *tl, const struct view_query *q)
 		{ .kind = CELL_net, .size = sizeof(struct dev_row), .key = net_key, .fill = fill_net,
 		  .each = add_net },
 	}, users = {
-		.kind = CELL_dev_user, .size = sizeof(struct dev_row), .key = user_key, .fill = fill_user,
-		.each = add_user,
+		.kind = CELL_dev_user, .size = sizeof(struct dev_row), .fill = fill_user, .each = add_user,
 	};
 	bool by_user = q->by != BY_SYSTEM || q->pid >= 0 || q->tid >= 0 || q->container;
 	return by_user ? cell_rows_build(tl, q, &users, 1, end, compare) :

@@ -2,6 +2,7 @@
 /*
  * Files, sockets and pipes, single or summed by kind: calls, bytes and latencies.
  */
+#include "base/each.h"
 #include "views/cell_rows.h"
 #include "views/registry.h"
 
@@ -95,8 +96,8 @@ static const struct column io_columns[] = {
 static void describe_submitted(struct rows *rows)
 {
 	uint64_t n = 0;
-	for (guint i = 0; i < rows->rows->len; i++)
-		n += ROW(rows->rows->pdata[i])->sum.submitted;
+	PTR_EACH(struct file_row, r, rows->rows)
+		n += (uint64_t)r->sum.submitted;
 	if (!n)
 		return;
 	g_autofree char *text = g_strdup_printf("%" G_GUINT64_FORMAT " requests were submitted to io_uring: their "
@@ -125,17 +126,10 @@ static int compare(const void *va, const void *vb)
 {
 	const struct file_row *a = *(const struct file_row *const *)va;
 	const struct file_row *b = *(const struct file_row *const *)vb;
-	int order = common_compare(&a->c, &b->c);
-	return order ? order : g_strcmp0(a->kind, b->kind);
+	return common_compare(&a->c, &b->c) ?: g_strcmp0(a->kind, b->kind);
 }
 
 /* ---- by file ---- */
-
-static uint64_t file_key(const struct rows *rows, const void *cell)
-{
-	const struct file_cell *c = cell;
-	return (uint64_t)group_key(rows->tl, rows->query.by, c->thread) << 32 | c->file;
-}
 
 static void fill_file(struct rows *rows, void *row, const void *cell)
 {
@@ -152,7 +146,7 @@ static struct rows *build_files(const struct timeline *tl, const struct view_que
 {
 	static const struct cell_rows files = {
 		.kind = CELL_file, .size = sizeof(struct file_row), .sum = offsetof(struct file_row, sum),
-		.key = file_key, .fill = fill_file,
+		.fill = fill_file,
 	};
 	struct rows *rows = cell_rows_build(tl, query, &files, 1, end, compare);
 	describe_submitted(rows);

@@ -3,6 +3,7 @@
  * Interrupts and softirqs: counts, durations, and latencies of softirqs; by CPU, or by the process that was
  * interrupted.
  */
+#include "base/sort.h"
 #include "views/cell_rows.h"
 #include "views/registry.h"
 
@@ -85,12 +86,6 @@ static void end_irq(struct rows *rows, void *row)
 
 /* ---- by interrupted process ---- */
 
-static uint64_t stolen_key(const struct rows *rows, const void *cell)
-{
-	const struct stolen_cell *c = cell;
-	return (uint64_t)group_key(rows->tl, rows->query.by, c->thread) << 32 | c->code;
-}
-
 static void fill_stolen(struct rows *rows, void *row, const void *cell)
 {
 	struct irq_row *r = row;
@@ -117,16 +112,9 @@ static int compare(const void *va, const void *vb)
 {
 	const struct irq_row *a = *(const struct irq_row *const *)va;
 	const struct irq_row *b = *(const struct irq_row *const *)vb;
-	int order = common_compare(&a->c, &b->c);
-	if (!order)
-		order = (a->code > b->code) - (a->code < b->code);
-	if (!order)
-		order = (a->cpu > b->cpu) - (a->cpu < b->cpu);
-	if (!order)
-		order = g_strcmp0(a->c.boot, b->c.boot);
-	if (!order)		/* of tasks without a name */
-		order = (a->sum.self_ns < b->sum.self_ns) - (a->sum.self_ns > b->sum.self_ns);
-	return order ? order : (a->count < b->count) - (a->count > b->count);
+	/* tasks without a name by their figures */
+	return common_compare(&a->c, &b->c) ?: ORDER(a->code, b->code) ?: ORDER(a->cpu, b->cpu) ?:
+	       g_strcmp0(a->c.boot, b->c.boot) ?: ORDER(b->sum.self_ns, a->sum.self_ns) ?: ORDER(b->count, a->count);
 }
 
 static struct rows *build(const struct timeline *tl, const struct view_query *q)
@@ -135,7 +123,7 @@ static struct rows *build(const struct timeline *tl, const struct view_query *q)
 		.kind = CELL_irq, .size = sizeof(struct irq_row), .sum = offsetof(struct irq_row, sum),
 		.key = irq_key, .fill = fill_irq, .each = add_cpu,
 	}, stolen = {
-		.kind = CELL_stolen, .size = sizeof(struct irq_row), .key = stolen_key, .fill = fill_stolen,
+		.kind = CELL_stolen, .size = sizeof(struct irq_row), .fill = fill_stolen,
 		.each = add_stolen,
 	};
 	bool of_threads = q->by == BY_PROCESS || q->by == BY_THREAD || q->by == BY_CONTAINER;

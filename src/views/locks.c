@@ -3,6 +3,8 @@
  * Locks that threads waited for: one row a lock (view locks), and one row for each thread that waited for it or held it
  * (view holders). Both sum the same cells, so their figures agree.
  */
+#include "base/each.h"
+#include "base/sort.h"
 #include "views/cell_rows.h"
 #include "views/registry.h"
 
@@ -184,7 +186,7 @@ struct deed { const char *word; int64_t ns; };
 static int compare_deeds(const void *va, const void *vb)
 {
 	const struct deed *a = va, *b = vb;
-	return a->ns != b->ns ? (a->ns > b->ns ? -1 : 1) : strcmp(a->word, b->word);
+	return ORDER(b->ns, a->ns) ?: strcmp(a->word, b->word);
 }
 
 #define DEEDS 3		/* words of the longest ones */
@@ -290,8 +292,8 @@ static struct rows *build_locks(const struct timeline *tl, const struct view_que
 		const struct lock_cell *c = cell_table_at(&b.cells, cell_layout(CELL_lock), i);
 		add_cell(row_of(&b, lock_key_of(tl, c), c, c->thread), c);
 	}
-	for (guint i = 0; i < b.rows->rows->len; i++)
-		end_row(&b, b.rows->rows->pdata[i], true);
+	PTR_EACH(struct lock_row, r, b.rows->rows)
+		end_row(&b, r, true);
 	return finish(&b);
 }
 
@@ -313,8 +315,7 @@ static struct rows *build_holders(const struct timeline *tl, const struct view_q
 		if (c->holder != ID_NONE)
 			add_role(&b, c, c->holder, true);
 	}
-	for (guint i = 0; i < b.rows->rows->len; i++) {
-		struct lock_row *r = b.rows->rows->pdata[i];
+	PTR_EACH(struct lock_row, r, b.rows->rows) {
 		end_row(&b, r, !r->held);
 		if (!r->held) {		/* what a waiter did is in other views */
 			r->did = NULL;

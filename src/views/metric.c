@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* The decomposition of metrics by fields: see metric.h. */
+#include "base/sort.h"
 #include "views/metric_private.h"
 
 #include "base/address.h"
@@ -664,14 +665,14 @@ static int compare_fields(const struct metric_row *x, const struct metric_row *y
 static int compare_sums(const void *a, const void *b)
 {
 	const struct metric_row *x = *(void *const *)a, *y = *(void *const *)b;
-	return x->sum != y->sum ? x->sum > y->sum ? -1 : 1 : compare_fields(x, y);
+	return ORDER(y->sum, x->sum) ?: compare_fields(x, y);
 }
 
 static int compare_differences(const void *a, const void *b)
 {
 	const struct metric_row *x = *(void *const *)a, *y = *(void *const *)b;
 	double dx = ABS(difference(x)), dy = ABS(difference(y));
-	return dx != dy ? dx > dy ? -1 : 1 : compare_fields(x, y);
+	return ORDER(dy, dx) ?: compare_fields(x, y);
 }
 
 /* Of values among which are negative ones, percentiles are not known. */
@@ -772,7 +773,7 @@ static struct rows *build(const struct timeline *tl, const struct view_query *qu
 static int compare_ends(const void *a, const void *b)
 {
 	const struct span *x = *(void *const *)a, *y = *(void *const *)b;
-	return x->end_ns < y->end_ns ? -1 : x->end_ns > y->end_ns;
+	return ORDER(x->end_ns, y->end_ns);
 }
 
 /* The wanted spans that ended in [from_ns, to_ns), by their ends. */
@@ -791,7 +792,7 @@ static GPtrArray *ended_spans(const struct timeline *tl, const struct metric *m,
 static int compare_steps(const void *a, const void *b)
 {
 	const struct metric_call_sum *x = *(void *const *)a, *y = *(void *const *)b;
-	return x->step_ns < y->step_ns ? -1 : x->step_ns > y->step_ns;
+	return ORDER(x->step_ns, y->step_ns);
 }
 
 static GPtrArray *calls_by_step(const struct metric_calls *calls)

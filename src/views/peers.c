@@ -80,14 +80,9 @@ static int compare(const void *va, const void *vb)
 {
 	const struct peer_row *a = *(const struct peer_row *const *)va;
 	const struct peer_row *b = *(const struct peer_row *const *)vb;
-	int order = common_compare(&a->c, &b->c);
-	if (!order)	/* first: by name, all that follows is of any of the row's flows */
-		order = g_strcmp0(a->c.boot, b->c.boot);
-	if (!order)
-		order = g_strcmp0(a->device, b->device);
-	if (!order)
-		order = g_strcmp0(a->local, b->local);
-	return order ? order : memcmp(&a->flow, &b->flow, sizeof a->flow);
+	/* what follows .boot is, by name, of any of the row's flows */
+	return common_compare(&a->c, &b->c) ?: g_strcmp0(a->c.boot, b->c.boot) ?: g_strcmp0(a->device, b->device) ?:
+	       g_strcmp0(a->local, b->local) ?: memcmp(&a->flow, &b->flow, sizeof a->flow);
 }
 
 /* ---- owners of sockets ---- */

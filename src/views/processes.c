@@ -2,6 +2,7 @@
 /*
  * Processes or threads: states, calls and bytes. The latency of a row is that of its system calls.
  */
+#include "base/each.h"
 #include "views/processes.h"
 
 #include "base/timefmt.h"
@@ -160,8 +161,7 @@ static void set_faults(struct rows *rows, const struct range *range)
 			perf |= counted_is_fault(rows->tl, &s->counts[k]);
 		}
 	}
-	for (guint i = 0; i < rows->rows->len; i++) {
-		struct process_row *r = rows->rows->pdata[i];
+	PTR_EACH(struct process_row, r, rows->rows) {
 		r->faults = faults ? (int64_t)r->event_faults : perf ? (int64_t)r->perf_faults : FIGURE_NONE;
 	}
 }
@@ -225,8 +225,7 @@ static void set_unknown(struct rows *rows, const struct range *range)
 	bool states = timeline_has_event(rows->tl, "sched_switch"), calls = timeline_facts(rows->tl)->has_calls;
 	struct intmap hosts = { 0 };
 	find_hosts_with_states(rows->tl, range, &hosts);
-	for (guint i = 0; i < rows->rows->len; i++) {
-		struct process_row *r = rows->rows->pdata[i];
+	PTR_EACH(struct process_row, r, rows->rows) {
 		struct thread_sum *s = &r->sum;
 		int64_t total;
 		part_largest(s->part, NULL, &total);
@@ -288,8 +287,8 @@ struct rows *processes_build(const struct timeline *tl, const struct view_query 
 	map.rows->seconds = range.seconds;
 	set_unknown(map.rows, &range);
 	set_faults(map.rows, &range);
-	for (guint i = 0; i < map.rows->rows->len; i++)
-		end(map.rows->rows->pdata[i], map.rows);
+	PTR_EACH(struct process_row, r, map.rows->rows)
+		end(r, map.rows);
 	row_map_clear(&map);
 	common_finish(map.rows, NULL);
 	const unsigned both = MISSING_SWITCHES | MISSING_CALLS;

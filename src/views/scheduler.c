@@ -2,6 +2,7 @@
 /*
  * Scheduler: wakeup latencies, and how threads left the CPU; by thread, process, host, CPU or priority.
  */
+#include "base/sort.h"
 #include "views/cell_rows.h"
 #include "views/registry.h"
 
@@ -141,10 +142,7 @@ static int compare(const void *va, const void *vb)
 {
 	const struct sched_row *a = *(const struct sched_row *const *)va;
 	const struct sched_row *b = *(const struct sched_row *const *)vb;
-	int order = common_compare(&a->c, &b->c);
-	if (!order)
-		order = (a->cpu > b->cpu) - (a->cpu < b->cpu);
-	return order ? order : (a->prio > b->prio) - (a->prio < b->prio);
+	return common_compare(&a->c, &b->c) ?: ORDER(a->cpu, b->cpu) ?: ORDER(a->prio, b->prio);
 }
 
 static struct rows *build(const struct timeline *tl, const struct view_query *query)

@@ -3,6 +3,8 @@
  * System calls by name: count, duration, errors.
  */
 #include "base/call_event.h"
+#include "base/each.h"
+#include "base/sort.h"
 #include "base/timefmt.h"
 #include "views/common.h"
 #include "views/narrowing.h"
@@ -158,8 +160,7 @@ static void end(struct call_row *r, bool of_spans, double seconds)
 static int compare(const void *va, const void *vb)
 {
 	const struct call_row *a = *(const struct call_row *const *)va, *b = *(const struct call_row *const *)vb;
-	int order = common_compare(&a->c, &b->c);
-	return order ? order : (int)a->waited - (int)b->waited;
+	return common_compare(&a->c, &b->c) ?: ORDER(a->waited, b->waited);
 }
 
 static struct rows *build(const struct timeline *tl, const struct view_query *query)
@@ -174,8 +175,8 @@ static struct rows *build(const struct timeline *tl, const struct view_query *qu
 		add_second(&map, w, timeline_second(tl, i), i + 1 == range.end);
 	row_map_clear(&map);
 	common_finish(map.rows, compare);
-	for (guint i = 0; i < map.rows->rows->len; i++)
-		end(map.rows->rows->pdata[i], of_spans, range.seconds);
+	PTR_EACH(struct call_row, r, map.rows->rows)
+		end(r, of_spans, range.seconds);
 	return map.rows;
 }
 
