@@ -4,6 +4,7 @@
 
 #include "base/each.h"
 #include "base/fail.h"
+#include "base/files.h"
 #include "base/text.h"
 #include "trace/reader.h"
 
@@ -56,11 +57,16 @@ static const char *message_of(int code)
 	       lttng_strerror(-code);
 }
 
-/* `code`: lttng's, positive or negative. */
-static bool fail_code(GError **error, int code, const char *about, const char *what)
+/* `code`: lttng's, positive or negative. The rest: what failed. */
+static bool fail_code(GError **error, int code, const char *about, const char *format, ...) G_GNUC_PRINTF(4, 5);
+static bool fail_code(GError **error, int code, const char *about, const char *format, ...)
 {
 	int positive = code < 0 ? -code : code;
 	g_autofree char *mend = remedy(positive, about);
+	va_list args;
+	va_start(args, format);
+	g_autofree char *what = g_strdup_vprintf(format, args);
+	va_end(args);
 	return fail(error, SESSION, "%s: %s%s%s", what, message_of(positive), mend ? "; " : "",
 		    mend ? mend : "");
 }
@@ -238,8 +244,7 @@ static bool add_channel(const struct making *m, GError **error)
 	}
 	int code = lttng_enable_channel(m->handle, channel);
 	lttng_channel_destroy(channel);
-	g_autofree char *what = g_strdup_printf("cannot make channel '%s'", m->c->name);
-	return code >= 0 || fail_code(error, code, m->p->session, what);
+	return code >= 0 || fail_code(error, code, m->p->session, "cannot make channel '%s'", m->c->name);
 }
 
 static bool add_context(const struct making *m, struct lttng_event_context *context,
@@ -247,8 +252,7 @@ static bool add_context(const struct making *m, struct lttng_event_context *cont
 {
 	report(m->watch, "adding the context", name);
 	int code = lttng_add_context(m->handle, context, NULL, m->c->name);
-	g_autofree char *what = g_strdup_printf("cannot add the context '%s'", name);
-	return code >= 0 || fail_code(error, code, m->p->session, what);
+	return code >= 0 || fail_code(error, code, m->p->session, "cannot add the context '%s'", name);
 }
 
 static bool add_counter(const struct making *m, const struct plan_counter *counter, GError **error)
@@ -338,8 +342,7 @@ static bool add_event(const struct making *m, const struct plan_event *e, GError
 	if (e->kind == PLAN_KIND_KPROBE)
 		return fail(error, SESSION, "cannot probe '%s': %s; is it in /proc/kallsyms, and may it be probed?",
 			    e->symbol, lttng_strerror(code));
-	g_autofree char *what = g_strdup_printf("cannot enable the event '%s'", e->name);
-	return fail_code(error, code, m->p->session, what);
+	return fail_code(error, code, m->p->session, "cannot enable the event '%s'", e->name);
 }
 
 static bool add_domain(const struct plan *p, enum plan_domain which,
@@ -372,10 +375,8 @@ bool control_make(const struct plan *p, const char *ctrl, const char *data, cons
 			    p->timer_us ? ctrl : output);
 	int code = lttng_create_session_ext(d);
 	lttng_session_descriptor_destroy(d);
-	if (code != LTTNG_OK) {
-		g_autofree char *what = g_strdup_printf("cannot make the session '%s'", p->session);
-		return fail_code(error, code, p->session, what);
-	}
+	if (code != LTTNG_OK)
+		return fail_code(error, code, p->session, "cannot make the session '%s'", p->session);
 	for (int i = 0; i < PLAN_DOMAINS; i++) {
 		if (!p->channel[i].used || add_domain(p, i, watch, error))
 			continue;
@@ -388,8 +389,7 @@ bool control_make(const struct plan *p, const char *ctrl, const char *data, cons
 bool control_start(const char *session, GError **error)
 {
 	int code = lttng_start_tracing(session);
-	g_autofree char *what = g_strdup_printf("cannot start the session '%s'", session);
-	return code >= 0 || fail_code(error, code, session, what);
+	return code >= 0 || fail_code(error, code, session, "cannot start the session '%s'", session);
 }
 
 static bool is_there(const char *session)
@@ -407,8 +407,7 @@ bool control_destroy(const char *session, GError **error)
 	/* without its relay daemon, the session daemon reports an error but destroys the session */
 	if (code >= 0 || !is_there(session))
 		return true;
-	g_autofree char *what = g_strdup_printf("cannot destroy the session '%s'", session);
-	return fail_code(error, code, session, what);
+	return fail_code(error, code, session, "cannot destroy the session '%s'", session);
 }
 
 /* --- trackers --- */
@@ -420,9 +419,8 @@ static bool track_domain(const struct plan *p, enum plan_domain which, int pid, 
 	int code = lttng_session_get_tracker_handle(p->session,
 		kernel ? LTTNG_DOMAIN_KERNEL : LTTNG_DOMAIN_UST,
 		kernel ? LTTNG_PROCESS_ATTR_PROCESS_ID : LTTNG_PROCESS_ATTR_VIRTUAL_PROCESS_ID, &handle);
-	g_autofree char *what = g_strdup_printf("cannot follow process %d", pid);
 	if (code != LTTNG_OK)
-		return fail_code(error, code, p->session, what);
+		return fail_code(error, code, p->session, "cannot follow process %d", pid);
 
 	enum lttng_tracking_policy policy;
 	int st = lttng_process_attr_tracker_handle_get_tracking_policy(handle, &policy);
@@ -435,7 +433,8 @@ static bool track_domain(const struct plan *p, enum plan_domain which, int pid, 
 	lttng_process_attr_tracker_handle_destroy(handle);
 	return st == LTTNG_PROCESS_ATTR_TRACKER_HANDLE_STATUS_OK ||
 	       st == LTTNG_PROCESS_ATTR_TRACKER_HANDLE_STATUS_EXISTS ||
-	       fail(error, SESSION, "%s: the session daemon's tracker returned the error %d", what, st);
+	       fail(error, SESSION, "cannot follow process %d: the session daemon's tracker returned the error %d", pid,
+		    st);
 }
 
 bool control_track(const struct plan *p, bool kernel_too, int pid, GError **error)
@@ -469,45 +468,35 @@ static char *snapshot_output(const char *session, bool *ret_elsewhere)
 	return path;
 }
 
-static GHashTable *names_in(const char *dir)
+/* The first of the names in the directory that was not there before (NULL: none was). */
+static char *new_name_in(const char *dir, GPtrArray *before)
 {
-	GHashTable *names = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-	GDir *d = g_dir_open(dir, 0, NULL);
-	const char *name;
-	while (d && (name = g_dir_read_name(d)))
-		g_hash_table_add(names, g_strdup(name));
-	if (d)
-		g_dir_close(d);
-	return names;
-}
+	g_autoptr(GPtrArray) now = files_list(dir, SIZE_MAX);
 
-static char *new_name_in(const char *dir, GHashTable *before)
-{
-	g_autoptr(GHashTable) now = names_in(dir);
-
-	TABLE_EACH(each, now)
-		if (!g_hash_table_contains(before, each.key))
-			return g_build_filename(dir, each.key, NULL);
+	for (guint i = 0; now && i < now->len; i++)
+		if (!before || !g_ptr_array_find_with_equal_func(before, now->pdata[i], g_str_equal, NULL))
+			return g_build_filename(dir, now->pdata[i], NULL);
 	return NULL;
 }
+
+#define SNAPSHOT_FAILS "cannot take a snapshot of '%s'"
 
 static bool record(const char *session, const char *path, GError **error)
 {
 	struct lttng_snapshot_output *out = NULL;
-	g_autofree char *what = g_strdup_printf("cannot take a snapshot of '%s'", session);
 
 	if (path) {
 		out = lttng_snapshot_output_create();
 		int set = out ? lttng_snapshot_output_set_local_path(path, out) : -LTTNG_ERR_NOMEM;
 		if (set < 0) {
 			lttng_snapshot_output_destroy(out);
-			return fail_code(error, set, session, what);
+			return fail_code(error, set, session, SNAPSHOT_FAILS, session);
 		}
 	}
 	int code = lttng_snapshot_record(session, out, 1);
 	if (out)
 		lttng_snapshot_output_destroy(out);
-	return code >= 0 || fail_code(error, code, session, what);
+	return code >= 0 || fail_code(error, code, session, SNAPSHOT_FAILS, session);
 }
 
 bool control_snapshot(const char *session, const char *fallback, char **ret_dir, GError **error)
@@ -515,7 +504,7 @@ bool control_snapshot(const char *session, const char *fallback, char **ret_dir,
 	bool elsewhere;
 	g_autofree char *output = snapshot_output(session, &elsewhere);
 	const char *dir = output ? output : elsewhere ? NULL : fallback;
-	g_autoptr(GHashTable) before = dir ? names_in(dir) : NULL;
+	g_autoptr(GPtrArray) before = dir ? files_list(dir, SIZE_MAX) : NULL;
 
 	*ret_dir = NULL;
 	if (!record(session, output || elsewhere ? NULL : fallback, error))

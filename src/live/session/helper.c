@@ -69,13 +69,11 @@ void session_helper_send(struct session_helper *s, enum session_helper_request w
 		send(s->fd, packet, MIN(strlen(packet), HELPER_PACKET), MSG_NOSIGNAL);
 }
 
-static void enqueue(struct session_helper *s, enum session_helper_answer kind, const char *text)
-{
-	struct reply *reply = g_new0(struct reply, 1);
-	reply->kind = kind;
-	reply->text = g_strdup(text);
-	g_queue_push_tail(&s->replies, reply);
-}
+/* Messages for the user by the letters of their packets. */
+static const struct { char word; enum session_helper_answer kind; } queued[] = {
+	{ HELPER_MSG_MESSAGE, HELPER_MESSAGE }, { HELPER_MSG_WARNING, HELPER_WARNING },
+	{ HELPER_MSG_EXITED, HELPER_EXITED },
+};
 
 /* Receives one packet within timeout_ms (-1: for ever). Returns its letter; 0: none came. Messages for the user are
  * queued; *ret_text is set for other packets. */
@@ -95,19 +93,14 @@ static char receive(struct session_helper *s, int timeout_ms, char **ret_text)
 		return 0;
 	}
 	packet[n] = '\0';
-	switch (packet[0]) {
-	case HELPER_MSG_MESSAGE:
-		enqueue(s, HELPER_MESSAGE, packet + 1);
-		break;
-	case HELPER_MSG_WARNING:
-		enqueue(s, HELPER_WARNING, packet + 1);
-		break;
-	case HELPER_MSG_EXITED:
-		enqueue(s, HELPER_EXITED, packet + 1);
-		break;
-	default:
-		*ret_text = g_strdup(packet + 1);
-	}
+	for (size_t i = 0; i < G_N_ELEMENTS(queued); i++)
+		if (queued[i].word == packet[0]) {
+			struct reply *reply = g_new(struct reply, 1);
+			*reply = (struct reply){ queued[i].kind, g_strdup(packet + 1) };
+			g_queue_push_tail(&s->replies, reply);
+			return packet[0];
+		}
+	*ret_text = g_strdup(packet + 1);
 	return packet[0];
 }
 

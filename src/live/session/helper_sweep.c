@@ -96,10 +96,10 @@ static bool remove_relay(const char *dir)
 void sweep_files(const char *state, GString *report)
 {
 	g_autoptr(GPtrArray) sessions = control_sessions();
-	GDir *d = g_dir_open(state, 0, NULL);
-	const char *name;
+	g_autoptr(GPtrArray) names = files_list(state, SIZE_MAX);
 
-	while (d && (name = g_dir_read_name(d))) {
+	for (guint i = 0; names && i < names->len; i++) {
+		const char *name = g_ptr_array_index(names, i);
 		g_autofree char *path = g_build_filename(state, name, NULL);
 		const char *relay = session_of(name, "relay-");
 		if (relay && is_listed(sessions, relay))
@@ -109,8 +109,6 @@ void sweep_files(const char *state, GString *report)
 		else if (relay)
 			g_string_append_printf(report, "cannot remove %s\n", path);
 	}
-	if (d)
-		g_dir_close(d);
 }
 
 /* --- followed programs --- */
@@ -195,18 +193,16 @@ static void add_members(const struct note *note, GPtrArray *programs)
 static void each_note(const char *state, void (*each)(const char *path, const struct note *note, void *data),
 		      void *data)
 {
-	GDir *dir = g_dir_open(state, 0, NULL);
-	const char *name;
+	g_autoptr(GPtrArray) names = files_list(state, SIZE_MAX);
 	struct note note;
 
-	while (dir && (name = g_dir_read_name(dir))) {
+	for (guint i = 0; names && i < names->len; i++) {
+		const char *name = g_ptr_array_index(names, i);
 		g_autofree char *path = g_build_filename(state, name, NULL);
 		int client = g_str_has_prefix(name, NOTE_PREFIX) ? atoi(name + strlen(NOTE_PREFIX)) : 0;
 		if (client > 1 && proc_has_ended(client) && read_note(path, &note) && proc_has_ended(note.helper))
 			each(path, &note, data);
 	}
-	if (dir)
-		g_dir_close(dir);
 }
 
 static void list_programs(const char *path, const struct note *note, void *programs)

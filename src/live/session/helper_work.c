@@ -185,13 +185,12 @@ static void describe_snapshots(const struct helper_state *w, GString *s)
 	plan_line(s, "snapshots", text);
 }
 
-static void on_describe(struct helper_state *w, const char *text)
+static void on_describe(struct helper_state *w, G_GNUC_UNUSED const char *text)
 {
 	g_autoptr(GString) s = g_string_new(NULL);
 	g_autoptr(GError) error = NULL;
 	bool runs = control_alive();
 
-	(void)text;
 	if (!follow_check(w, &error)) {
 		answer(w, false, NULL, error);
 		return;
@@ -318,10 +317,9 @@ static char *live_url(const struct helper_state *w)
 
 static void clean_up(struct helper_state *w);
 
-static void on_begin(struct helper_state *w, const char *text)
+static void on_begin(struct helper_state *w, G_GNUC_UNUSED const char *text)
 {
 	g_autoptr(GError) error = NULL;
-	(void)text;
 	if (w->o->watch_only && !w->o->snapshot) {
 		answer(w, true, "\n0\n\n\n", NULL);
 		return;
@@ -349,17 +347,15 @@ static void on_begin(struct helper_state *w, const char *text)
 	answer(w, true, all, NULL);
 }
 
-static void on_go(struct helper_state *w, const char *text)
+static void on_go(struct helper_state *w, G_GNUC_UNUSED const char *text)
 {
-	(void)text;
 	follow_go(w);
 }
 
-static void on_sweep(struct helper_state *w, const char *text)
+static void on_sweep(struct helper_state *w, G_GNUC_UNUSED const char *text)
 {
 	g_autoptr(GPtrArray) sessions = leftovers();
 	g_autoptr(GString) s = g_string_new(NULL);
-	(void)text;
 	sweep_end_programs(w->o->state, s);
 	PTR_EACH(const struct control_session, c, sessions) {
 		g_autoptr(GError) error = NULL;
@@ -452,22 +448,11 @@ static char *end(struct helper_state *w)
 	return g_strdup(s->str);
 }
 
-static void on_end(struct helper_state *w, const char *text)
+static void on_end(struct helper_state *w, G_GNUC_UNUSED const char *text)
 {
-	(void)text;
 	g_autofree char *report = end(w);
 	answer(w, true, report, NULL);
 	w->ended = true;
-}
-
-static void on_exec(struct helper_state *w, const char *text)
-{
-	exec_run(w, text);
-}
-
-static void on_snapshot(struct helper_state *w, const char *text)
-{
-	snapshot_take(w, text);
 }
 
 /* --- the process --- */
@@ -476,8 +461,8 @@ static void serve(struct helper_state *w, const char *packet)
 {
 	static void (*const on[])(struct helper_state *w, const char *text) = {
 		[HELPER_DESCRIBE] = on_describe, [HELPER_BEGIN] = on_begin, [HELPER_GO] = on_go,
-		[HELPER_SNAPSHOT] = on_snapshot, [HELPER_SWEEP] = on_sweep, [HELPER_END] = on_end,
-		[HELPER_EXEC] = on_exec,
+		[HELPER_SNAPSHOT] = snapshot_take, [HELPER_SWEEP] = on_sweep, [HELPER_END] = on_end,
+		[HELPER_EXEC] = exec_run,
 	};
 	unsigned what = (unsigned)(packet[0] - 'A');
 	if (what < G_N_ELEMENTS(on))

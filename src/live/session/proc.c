@@ -56,12 +56,9 @@ char *proc_no_tracer(const char *root, const char *release)
 
 void proc_each(void (*each)(int pid, void *data), void *data)
 {
-	GDir *proc = g_dir_open("/proc", 0, NULL);
-	const char *name;
+	g_autoptr(GDir) proc = g_dir_open("/proc", 0, NULL);
 
-	while (proc && (name = g_dir_read_name(proc)))
+	for (const char *name; proc && (name = g_dir_read_name(proc));)
 		if (g_ascii_isdigit(*name))
 			each(atoi(name), data);
-	if (proc)
-		g_dir_close(proc);
 }

@@ -38,7 +38,7 @@ struct supervisor {
 	unsigned left_out;		/* wanted sessions of the last list above LIMIT_ATTACHED_SESSIONS */
 	GHashTable *postponed;		/* uint64_t *, a set: ids of wanted sessions of the last list without a link */
 	bool full;			/* a session was not attached, as too much waits */
-	GArray *initial_sessions;	/* uint64_t: ids that the first list had */
+	GHashTable *initial_sessions;	/* uint64_t *, a set: ids that the first list had */
 	GHashTable *histories;		/* uint64_t id -> struct attach_history */
 	GArray *broken_fds;		/* int: broken connections that the relay may count as viewers */
 	char *trouble;			/* why it is not connected, for the user; NULL: no trouble */

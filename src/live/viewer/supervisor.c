@@ -26,6 +26,16 @@ static char *describe(const struct live_url *url)
 	return g_strdup_printf("session '%s' of host '%s' on relay %s", session, target, relay);
 }
 
+static GHashTable *id_set_new(void)
+{
+	return g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
+}
+
+static void id_set_add(GHashTable *set, uint64_t id)
+{
+	g_hash_table_add(set, g_memdup2(&id, sizeof id));
+}
+
 void supervisor_init(struct supervisor *k, struct live *l, const struct live_url *url)
 {
 	k->live = l;
@@ -34,9 +44,9 @@ void supervisor_init(struct supervisor *k, struct live *l, const struct live_url
 				    .session = g_strdup(url->session) };
 	k->name = describe(url);
 	k->wake_fd = net_wake_new();
-	k->ended_sessions = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
-	k->postponed = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
-	k->initial_sessions = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+	k->ended_sessions = id_set_new();
+	k->postponed = id_set_new();
+	k->initial_sessions = id_set_new();
 	k->histories = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free,
 					 (GDestroyNotify)attach_history_free);
 	k->broken_fds = g_array_new(FALSE, FALSE, sizeof(int));
@@ -59,7 +69,7 @@ void supervisor_clear(struct supervisor *k)
 	close(k->wake_fd);
 	g_hash_table_unref(k->ended_sessions);
 	g_hash_table_unref(k->postponed);
-	g_array_unref(k->initial_sessions);
+	g_hash_table_unref(k->initial_sessions);
 	g_hash_table_unref(k->histories);
 	live_url_clear(&k->url);
 	g_free(k->name);
@@ -97,13 +107,11 @@ static bool is_answering(const struct supervisor *k)
 {
 	const struct live *l = k->live;
 	gint now = (gint)(g_get_monotonic_time() / G_USEC_PER_SEC);
-	bool any = k->reachable;
 
-	for (guint i = 0; i < l->links->len && !any; i++) {
-		struct link *f = g_ptr_array_index(l->links, i);
-		any = is_own(k, f) && !f->end && now - g_atomic_int_get(&f->bytes_at) <= l->owner.timeout_ms / 1000;
-	}
-	return any;
+	PTR_EACH(struct link, f, l->links)
+		if (is_own(k, f) && !f->end && now - g_atomic_int_get(&f->bytes_at) <= l->owner.timeout_ms / 1000)
+			return true;
+	return k->reachable;
 }
 
 /* -- status ------------------------------------------------------------------ */
@@ -190,7 +198,7 @@ void supervisor_get_missing(const struct live *l, struct missing *ret)
 
 static void handle_session_end(struct supervisor *k, struct link *f)
 {
-	g_hash_table_add(k->ended_sessions, g_memdup2(&f->session.id, sizeof f->session.id));
+	id_set_add(k->ended_sessions, f->session.id);
 	k->session_ended = true;
 	struct attach_history *history = supervisor_history(k, f->session.id);
 	bool cut_off = history->open && !f->attached;	/* it ended while the connection was broken */
@@ -285,15 +293,6 @@ static bool is_wanted(const struct supervisor *k, const struct viewer_session *s
 	return !strcmp(s->host, k->url.target) && !strcmp(s->name, k->url.session);
 }
 
-static bool has_id(const GArray *ids, uint64_t id)
-{
-	for (guint i = 0; i < ids->len; i++) {
-		if (g_array_index(ids, uint64_t, i) == id)
-			return true;
-	}
-	return false;
-}
-
 struct attach_history *supervisor_history(struct supervisor *k, uint64_t session)
 {
 	struct attach_history *history = g_hash_table_lookup(k->histories, &session);
@@ -313,7 +312,7 @@ bool supervisor_reads_all(const struct supervisor *k, uint64_t session)
 
 	if (l->options.from_beginning)
 		return true;
-	if (has_id(k->initial_sessions, session) && !(history && history->any))
+	if (g_hash_table_contains(k->initial_sessions, &session) && !(history && history->any))
 		return false;
 	if (!k->was_attached || count_running(k, &attached))
 		return true;		/* it appeared while this source was attached */
@@ -428,7 +427,7 @@ static unsigned attach_new_sessions(struct supervisor *k, const GArray *list, in
 		k->left_out += above;
 		k->full |= full;
 		if (above || full) {
-			g_hash_table_add(k->postponed, g_memdup2(&s->id, sizeof s->id));
+			id_set_add(k->postponed, s->id);
 			continue;
 		}
 		g_ptr_array_add(l->links, intake_attach(l, k, s));
@@ -465,7 +464,7 @@ static void check_first_list(struct supervisor *k, const GArray *list)
 		if (!is_wanted(k, s))
 			continue;
 		found = true;
-		g_array_append_val(k->initial_sessions, s->id);
+		id_set_add(k->initial_sessions, s->id);
 		if (s->viewers && !k->live->options.wait)
 			give_up(k, BLK_TRACE_ERROR_SESSION, TAKEN, k->name);
 	}
@@ -565,7 +564,7 @@ static int64_t supervisor_step(struct supervisor *k)
 		/* the relay may have restarted: then its ids have changed */
 		g_hash_table_remove_all(k->ended_sessions);
 		if (k->was_attached)
-			g_array_set_size(k->initial_sessions, 0);
+			g_hash_table_remove_all(k->initial_sessions);
 		next = g_get_monotonic_time() + net_backoff(k->failures++);
 		if (!k->was_listed && !l->options.wait)
 			give_up(k, error->code, "%s", error->message);
