@@ -170,6 +170,12 @@ struct log_pass {
 	struct logsource_result *result;
 };
 
+/* Where reading ends. */
+static int64_t end_of(const struct logsource_range *r)
+{
+	return r->to_ns < INT64_MAX - r->beyond_ns ? r->to_ns + r->beyond_ns : INT64_MAX;
+}
+
 static bool is_stopped(const struct logsource_range *r)
 {
 	return r->stop && g_atomic_int_get(r->stop);
@@ -191,8 +197,9 @@ static void see_loss(const struct log_pass *p, const struct blk_batch *b)
 	}
 }
 
-/* Feeds all records of the source, which it frees, to the log. */
-static bool feed(const struct log_pass *p, struct source *source, bool is_native, GError **error)
+/* Feeds the records before `to` of the source, which it frees, to the log. */
+static bool feed(const struct log_pass *p, struct source *source, bool is_native, int64_t to,
+		 GError **error)
 {
 	struct blk_batch b;
 	enum source_status st = SOURCE_CANCELLED;
@@ -201,9 +208,14 @@ static bool feed(const struct log_pass *p, struct source *source, bool is_native
 	for (size_t i = 0; i < n; i++)
 		calllog_begin_lost(p->j, &source->tables, open[i].stream, &open[i].loss);
 	while (!is_stopped(p->range) && (st = source_next(source, &b, error)) == SOURCE_OK) {
+		size_t all = b.n;
+		while (b.n && b.ev[b.n - 1].ts >= to)
+			b.n--;
 		see_loss(p, &b);
 		calllog_feed(p->j, &source->tables, b.ev, b.n);
-		st = SOURCE_CANCELLED;
+		st = b.n < all ? SOURCE_END : SOURCE_CANCELLED;
+		if (st == SOURCE_END)
+			break;
 	}
 	calllog_change_source(p->j);
 	source_free(source);
@@ -227,19 +239,17 @@ static bool feed_names(struct logsource *s, const struct log_pass *p, int64_t to
 		if (!s->names)
 			return false;
 	}
-	return index_all(s, s->names) && feed(p, open_range(s, s->names, INT64_MIN, to), true, error);
+	return index_all(s, s->names) && feed(p, open_range(s, s->names, INT64_MIN, to), true, INT64_MAX, error);
 }
 
 static bool feed_native(struct logsource *s, const struct log_pass *p, GError **error)
 {
 	const struct logsource_range *r = p->range;
-	int64_t warm = r->warm_ns ? r->warm_ns : NS_PER_S, from = INT64_MIN, to = INT64_MAX;
+	int64_t warm = r->warm_ns ? r->warm_ns : NS_PER_S, from = INT64_MIN;
 	if (r->from_ns > INT64_MIN + warm)
 		from = r->from_ns - warm;
-	if (r->to_ns < INT64_MAX - r->beyond_ns)
-		to = r->to_ns + r->beyond_ns;
 	return index_all(s, s->all) && (from == INT64_MIN || feed_names(s, p, from, error)) &&
-	       feed(p, open_range(s, s->all, from, to), true, error);
+	       feed(p, open_range(s, s->all, from, end_of(r)), true, INT64_MAX, error);
 }
 
 static bool feed_bt2(struct logsource *s, const struct log_pass *p, GError **error)
@@ -247,28 +257,8 @@ static bool feed_bt2(struct logsource *s, const struct log_pass *p, GError **err
 	size_t n;
 	const struct blk_subscription *rows = calllog_subscriptions(&n);
 	struct source *source = source_open_bt2((const char *const *)s->paths, rows, n, error);
-	int64_t to = p->range->to_ns;
-	struct blk_batch b;
-	enum source_status st = SOURCE_CANCELLED;
-	if (!source)
-		return false;
-	if (to < INT64_MAX - p->range->beyond_ns)
-		to += p->range->beyond_ns;
-	while (!is_stopped(p->range) && (st = source_next(source, &b, error)) == SOURCE_OK) {
-		size_t wanted = 0;
-		while (wanted < b.n && b.ev[wanted].ts < to)
-			wanted++;
-		see_loss(p, &(struct blk_batch){ b.ev, wanted });
-		calllog_feed(p->j, &source->tables, b.ev, wanted);
-		if (wanted < b.n) {
-			st = SOURCE_END;
-			break;
-		}
-		st = SOURCE_CANCELLED;
-	}
-	calllog_change_source(p->j);
-	source_free(source);
-	return st == SOURCE_END;
+
+	return source && feed(p, source, false, end_of(p->range), error);
 }
 
 bool logsource_run(struct logsource *s, const struct logsource_range *range, calllog_emit emit,

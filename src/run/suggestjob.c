@@ -38,26 +38,18 @@ static bool feed(struct suggest *g, struct source *source, const int *stop, GErr
 	return st == SOURCE_END;
 }
 
-static bool feed_native(struct suggest *g, const char *const *paths, const int *stop, GError **error)
+static bool feed_all(struct suggest *g, const char *const *paths, bool by_bt2, const int *stop, GError **error)
 {
 	size_t n;
 	const struct blk_subscription *rows = suggest_subscriptions(g, &n);
-	struct native *native = native_open(paths, rows, n, error);
-	if (!native)
-		return false;
-	while (!is_stopped(stop) && !native_indexed(native))
-		native_index(native, INDEX_STEP);
-	bool ok = !is_stopped(stop) && feed(g, native_range(native, INT64_MIN, INT64_MAX, BUFFERS), stop, error);
+	struct native *native = by_bt2 ? NULL : native_open(paths, rows, n, error);
+	while (native && !is_stopped(stop) && native_index(native, INDEX_STEP))
+		;
+	struct source *source = by_bt2 ? source_open_bt2(paths, rows, n, error) :
+		native && !is_stopped(stop) ? native_range(native, INT64_MIN, INT64_MAX, BUFFERS) : NULL;
+	bool ok = source && feed(g, source, stop, error);
 	native_free(native);
 	return ok;
-}
-
-static bool feed_bt2(struct suggest *g, const char *const *paths, const int *stop, GError **error)
-{
-	size_t n;
-	const struct blk_subscription *rows = suggest_subscriptions(g, &n);
-	struct source *source = source_open_bt2(paths, rows, n, error);
-	return source && feed(g, source, stop, error);
 }
 
 GPtrArray *suggestjob_read(const char *const *paths, bool by_bt2, const char *const *names, const int *stop,
@@ -66,7 +58,7 @@ GPtrArray *suggestjob_read(const char *const *paths, bool by_bt2, const char *co
 	struct suggest *g = suggest_new(names);
 	if (!g)
 		return g_ptr_array_new();
-	bool ok = (by_bt2 ? feed_bt2 : feed_native)(g, paths, stop, error);
+	bool ok = feed_all(g, paths, by_bt2, stop, error);
 	GPtrArray *found = ok ? suggest_finish(g) : NULL;
 	suggest_free(g);
 	return found;

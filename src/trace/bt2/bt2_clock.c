@@ -4,37 +4,19 @@
 
 #include "trace/align.h"
 
-struct bt2_clocks {
-	GHashTable *by_uuid;		/* char * -> struct bt2_offset * */
-};
-
-struct bt2_clocks *bt2_clocks_new(void)
-{
-	struct bt2_clocks *k = g_new0(struct bt2_clocks, 1);
-	k->by_uuid = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
-	return k;
-}
-
-void bt2_clocks_free(struct bt2_clocks *k)
-{
-	if (k)
-		g_hash_table_unref(k->by_uuid);
-	g_free(k);
-}
-
 /* The offset that this boot uses; pins `mine` if none is pinned. */
-static struct bt2_offset pin(struct bt2_clocks *k, const char *uuid, struct bt2_offset mine)
+static struct bt2_offset pin(GHashTable *pinned, const char *uuid, struct bt2_offset mine)
 {
 	if (!uuid[0])
 		return mine;
-	struct bt2_offset *found = g_hash_table_lookup(k->by_uuid, uuid);
+	struct bt2_offset *found = g_hash_table_lookup(pinned, uuid);
 	if (found)
 		return *found;
-	g_hash_table_insert(k->by_uuid, g_strdup(uuid), g_memdup2(&mine, sizeof mine));
+	g_hash_table_insert(pinned, g_strdup(uuid), g_memdup2(&mine, sizeof mine));
 	return mine;
 }
 
-void bt2_clock_init(struct bt2_clock *ret, const bt_clock_class *cc, struct bt2_clocks *pinned)
+void bt2_clock_init(struct bt2_clock *ret, const bt_clock_class *cc, GHashTable *pinned)
 {
 	struct bt2_offset mine;
 	bt2_clock_identity(cc, ret->uuid);

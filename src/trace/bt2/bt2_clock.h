@@ -23,14 +23,11 @@ struct bt2_clock {
 };
 
 /*
- * The pinned clock offset of each host boot (clock UUID), so that streams of one boot compare by raw cycles. It is the
- * offset of the boot's first trace, unless bt2_convert_pin_clocks() chose another one before. One thread.
+ * `pinned`: the clock offset of each host boot (char *: clock UUID -> struct bt2_offset *, both freed with the table), so
+ * that streams of one boot compare by raw cycles. It is the offset of the boot's first trace, unless
+ * bt2_convert_pin_clocks() chose another one before. NULL: the clock's own offset is used.
  */
-struct bt2_clocks;
-struct bt2_clocks *bt2_clocks_new(void);
-void bt2_clocks_free(struct bt2_clocks *k);	/* NULL is fine */
-/* pinned NULL: uses the clock's own offset. */
-void bt2_clock_init(struct bt2_clock *ret, const bt_clock_class *cc, struct bt2_clocks *pinned);
+void bt2_clock_init(struct bt2_clock *ret, const bt_clock_class *cc, GHashTable *pinned);
 
 static inline int64_t bt2_clock_ns(const struct bt2_clock *k, uint64_t cycles)
 {

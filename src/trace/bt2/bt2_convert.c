@@ -50,7 +50,7 @@ struct in_stream {
 
 struct bt2_convert {
 	struct source *source;		/* borrowed */
-	struct bt2_clocks *clocks;
+	GHashTable *clocks;		/* see bt2_clock_init() */
 	const struct blk_subscription *rows;
 	struct blk_matcher *matcher;
 	GHashTable *streams;		/* bt_stream * -> struct in_stream * */
@@ -96,7 +96,7 @@ struct bt2_convert *bt2_convert_new(struct source *s, const struct blk_subscript
 {
 	struct bt2_convert *c = g_new0(struct bt2_convert, 1);
 	c->source = s;
-	c->clocks = bt2_clocks_new();
+	c->clocks = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
 	c->rows = rows;
 	c->matcher = blk_matcher_new(rows, n_rows);
 	c->streams = g_hash_table_new_full(NULL, NULL, NULL, free_stream);
@@ -121,7 +121,7 @@ void bt2_convert_free(struct bt2_convert *c)
 	g_hash_table_unref(c->class_names);
 	g_hash_table_unref(c->layouts);
 	blk_matcher_free(c->matcher);
-	bt2_clocks_free(c->clocks);
+	g_hash_table_unref(c->clocks);
 	g_free(c);
 }
 
