@@ -68,9 +68,7 @@ void shared_unref(struct shared *s)
 
 void shared_wake_owner(struct shared *s)
 {
-	const uint64_t one = 1;
-	ssize_t n = write(s->event_fd, &one, sizeof one);
-	(void)n;			/* EAGAIN: the eventfd is readable already */
+	worker_ring(s->event_fd);
 }
 
 /* Grows the heap at once, in huge pages: page faults take a fifth of a short run's time. malloc_trim() returns what

@@ -6,7 +6,6 @@
 #include "run/worker.h"
 
 #include <string.h>
-#include <unistd.h>
 
 #define ENOUGH 400			/* lines of an answer; with fewer, it reads a wider range */
 #define MOST 4000			/* most lines of an answer; the rest needs another request */
@@ -186,12 +185,9 @@ static void *run(void *data)
 		}
 		g_mutex_lock(&j->lock);
 		if (!g_atomic_int_get(&j->stop)) {
-			uint64_t one = 1;
 			calllog_window_free(j->ready);
 			j->ready = w;
-			/* cannot block: the counter holds up to 2^64 - 2 */
-			if (write(j->event_fd, &one, sizeof one) < 0)
-				continue;
+			worker_ring(j->event_fd);
 		} else {
 			calllog_window_free(w);
 		}

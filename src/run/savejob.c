@@ -4,8 +4,6 @@
 
 #include "run/worker.h"
 
-#include <unistd.h>
-
 struct savejob {
 	GThread *thread;
 	char **paths, *to;
@@ -19,13 +17,12 @@ struct savejob {
 static void *run(void *data)
 {
 	struct savejob *j = data;
-	uint64_t one = 1;
 
 	worker_background();
 	trace_cut_write(&j->cut, &j->result, &j->error);
 	g_atomic_int_set(&j->done, 1);
-	/* cannot block: the counter holds up to 2^64 - 2 */
-	return write(j->event_fd, &one, sizeof one) < 0 ? j : NULL;
+	worker_ring(j->event_fd);
+	return NULL;
 }
 
 struct savejob *savejob_new(const struct trace_cut *cut, int event_fd)

@@ -5,8 +5,6 @@
 #include "run/worker.h"
 #include "trace/native/native.h"
 
-#include <unistd.h>
-
 #define BUFFERS (8 << 20)
 #define INDEX_STEP 4096			/* packet headers of each file at once */
 
@@ -67,14 +65,13 @@ GPtrArray *suggestjob_read(const char *const *paths, bool by_bt2, const char *co
 static void *run(void *data)
 {
 	struct suggestjob *j = data;
-	uint64_t one = 1;
 
 	worker_background();
 	j->found = suggestjob_read((const char *const *)j->paths, j->by_bt2, (const char *const *)j->names, &j->stop,
 				   NULL);
 	g_atomic_int_set(&j->done, 1);
-	/* cannot block: the counter holds up to 2^64 - 2 */
-	return write(j->event_fd, &one, sizeof one) < 0 ? j : NULL;
+	worker_ring(j->event_fd);
+	return NULL;
 }
 
 struct suggestjob *suggestjob_new(const char *const *paths, bool by_bt2, const char *const *names, int event_fd)

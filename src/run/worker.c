@@ -3,6 +3,7 @@
 #include "run/worker.h"
 
 #include <signal.h>
+#include <stdint.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -21,6 +22,14 @@ GThread *worker_new(const char *name, GThreadFunc run, void *data)
 	GThread *thread = g_thread_new(name, run, data);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	return thread;
+}
+
+void worker_ring(int event_fd)
+{
+	const uint64_t one = 1;
+	ssize_t n = write(event_fd, &one, sizeof one);
+
+	(void)n;			/* EAGAIN: it is readable already */
 }
 
 void worker_background(void)

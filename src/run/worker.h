@@ -7,6 +7,9 @@
 
 GThread *worker_new(const char *name, GThreadFunc run, void *data);
 
+/* Makes the eventfd readable. It cannot block: the counter holds up to 2^64 - 2. */
+void worker_ring(int event_fd);
+
 /* Lowers the priority of the calling thread. */
 void worker_background(void);
 

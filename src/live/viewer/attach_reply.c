@@ -16,16 +16,6 @@ static int64_t now_us(void)
 	return g_get_monotonic_time();
 }
 
-static void lock_push(struct attach *a)
-{
-	g_mutex_lock(&a->sink->push);
-}
-
-static void unlock_push(struct attach *a)
-{
-	g_mutex_unlock(&a->sink->push);
-}
-
 /* The reply is invalid: ends the link. Returns false. */
 static bool attach_broken(struct attach *a, const char *what)
 {
@@ -106,7 +96,7 @@ bool attach_add_streams(struct attach *a, GPtrArray *streams)
 {
 	bool ok = true;
 
-	lock_push(a);
+	g_mutex_lock(&a->sink->push);
 	for (guint i = 0; i < streams->len && ok; i++) {
 		const struct viewer_stream *from = g_ptr_array_index(streams, i);
 		struct trace *t = find_trace(a, from);
@@ -121,7 +111,7 @@ bool attach_add_streams(struct attach *a, GPtrArray *streams)
 			add_data_stream(a, t, from);
 		}
 	}
-	unlock_push(a);
+	g_mutex_unlock(&a->sink->push);
 	a->scan_due = 0;
 	g_mutex_lock(&a->link.owner->lock);
 	a->link.streams = a->alive;
@@ -149,11 +139,11 @@ static bool announce(struct attach *a, GPtrArray *streams)
 
 void attach_end_trace(struct attach *a, struct trace *t)
 {
-	lock_push(a);
+	g_mutex_lock(&a->sink->push);
 	native_feed_end_trace(a->sink->feed, t->number);
 	if (a->sink->spool)
 		spool_end_trace(a->sink->spool, t->number);
-	unlock_push(a);
+	g_mutex_unlock(&a->sink->push);
 }
 
 /* -- streams that end ---------------------------------------------------------- */
@@ -234,11 +224,11 @@ static void report_progress(struct attach *a)
 	if (now - a->progress_reported_at < PROGRESS_US)
 		return;
 	a->progress_reported_at = now;
-	lock_push(a);
+	g_mutex_lock(&a->sink->push);
 	PTR_EACH(const struct stream, s, a->streams)
 		if (s->state == STREAM_READY || s->state == STREAM_PACKET)
 			native_feed_touch(a->sink->feed, s->number);
-	unlock_push(a);
+	g_mutex_unlock(&a->sink->push);
 	G_GNUC_UNUSED g_autoptr(GMutexLocker) locked = g_mutex_locker_new(&a->link.owner->lock);
 	a->link.progress_at = now;
 }

@@ -5,7 +5,6 @@
  */
 #include "live/viewer/viewer.h"
 
-#include <sys/eventfd.h>
 #include <unistd.h>
 
 #define EVERY_US G_USEC_PER_SEC
@@ -39,14 +38,11 @@ static void unref(struct live_lister *l)
 
 static void answer(struct live_lister *l, GPtrArray *sessions, GError *error)
 {
-	const uint64_t one = 1;
-
 	g_clear_pointer(&l->sessions, g_ptr_array_unref);
 	g_clear_error(&l->error);
 	l->sessions = sessions;
 	l->error = error;
-	if (write(l->event_fd, &one, sizeof one) < 0)
-		return;			/* it is already readable */
+	net_wake(l->event_fd);
 }
 
 static void *run(void *data)
@@ -78,7 +74,7 @@ struct live_lister *live_lister_new(const struct live_url *url, int timeout_ms)
 	l->url = (struct live_url){ .host = g_strdup(url->host), .port = url->port, .family = url->family };
 	l->timeout_ms = timeout_ms;
 	l->wake_fd = net_wake_new();
-	l->event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	l->event_fd = net_wake_new();
 	g_mutex_init(&l->lock);
 	g_cond_init(&l->changed);
 	g_thread_unref(g_thread_new("blk-lister", run, l));

@@ -23,8 +23,8 @@ struct bt2_clock {
 };
 
 /*
- * `pinned`: the clock offset of each host boot (char *: clock UUID -> struct bt2_offset *, both freed with the table), so
- * that streams of one boot compare by raw cycles. It is the offset of the boot's first trace, unless
+ * `pinned`: the clock offset of each host boot (char *: clock UUID -> struct bt2_offset *, both freed with the table),
+ * so that streams of one boot compare by raw cycles. It is the offset of the boot's first trace, unless
  * bt2_convert_pin_clocks() chose another one before. NULL: the clock's own offset is used.
  */
 void bt2_clock_init(struct bt2_clock *ret, const bt_clock_class *cc, GHashTable *pinned);

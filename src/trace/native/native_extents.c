@@ -48,9 +48,7 @@ void native_plan_extents(const struct native *n, const struct native_plan *plan,
 
 void native_each_extent(const struct native *n, native_extent callback, void *data)
 {
-	struct native_plan *plan = native_plan_take(n);
-	native_plan_extents(n, plan, callback, data);
-	native_plan_unref(plan);
+	native_plan_extents(n, n->plan, callback, data);
 }
 
 void native_plan_recorded(const struct native_stream *st, const struct native_plan_stream *s, int64_t *ret_from,
@@ -71,14 +69,12 @@ void native_plan_recorded(const struct native_stream *st, const struct native_pl
 
 void native_each_recorded(const struct native *n, native_recorded callback, void *data)
 {
-	struct native_plan *plan = native_plan_take(n);
 	for (guint i = 0; i < n->streams->len; i++) {
 		const struct native_stream *st = g_ptr_array_index(n->streams, i);
 		int64_t from, to;
-		native_plan_recorded(st, &plan->stream[i], &from, &to);
+		native_plan_recorded(st, &n->plan->stream[i], &from, &to);
 		callback(data, st->info.order, from, to);
 	}
-	native_plan_unref(plan);
 }
 
 void native_each_machine(const struct native *n, native_machine callback, void *data)

@@ -92,12 +92,11 @@ void native_place_pauses(const struct native *n, struct native_plan *plan)
 
 void native_each_fall(const struct native *n, native_fall callback, void *data)
 {
-	struct native_plan *plan = native_plan_take(n);
 	for (guint i = 0; i < n->streams->len; i++) {
 		const struct native_stream *st = g_ptr_array_index(n->streams, i);
 		const struct native_packet *before = NULL;
-		for (size_t k = 0; k < plan->stream[i].n; k++) {
-			const struct native_packet *x = &plan->stream[i].packet[k];
+		for (size_t k = 0; k < n->plan->stream[i].n; k++) {
+			const struct native_packet *x = &n->plan->stream[i].packet[k];
 			if (!x->p.has_discarded || x->p.fault == CTF_GARBAGE)
 				continue;
 			uint64_t was = before ? before->p.discarded : 0;
@@ -106,30 +105,25 @@ void native_each_fall(const struct native *n, native_fall callback, void *data)
 			before = x;
 		}
 	}
-	native_plan_unref(plan);
 }
 
 bool native_has_lost(const struct native *n)
 {
-	struct native_plan *plan = native_plan_take(n);
 	bool any = false;
 	for (guint i = 0; i < n->streams->len; i++)
-		for (size_t k = 0; k < plan->stream[i].n; k++)
-			any |= plan->stream[i].packet[k].has_lost;
-	native_plan_unref(plan);
+		for (size_t k = 0; k < n->plan->stream[i].n; k++)
+			any |= n->plan->stream[i].packet[k].has_lost;
 	return any;
 }
 
 void native_each_pause(const struct native *n, native_pause callback, void *data)
 {
-	struct native_plan *plan = native_plan_take(n);
 	for (guint i = 0; i < n->streams->len; i++) {
 		const struct native_stream *st = g_ptr_array_index(n->streams, i);
-		for (size_t k = 0; k < plan->stream[i].n; k++) {
-			const struct native_packet *x = &plan->stream[i].packet[k];
+		for (size_t k = 0; k < n->plan->stream[i].n; k++) {
+			const struct native_packet *x = &n->plan->stream[i].packet[k];
 			if (x->is_pause)
 				callback(data, st->info.order, x[-1].end_ns, x->gap_begin_ns, x->begin_ns);
 		}
 	}
-	native_plan_unref(plan);
 }

@@ -469,10 +469,7 @@ uint64_t native_plan_bytes(const struct native_plan *p, int64_t from, int64_t to
 
 uint64_t native_bytes_between(const struct native *n, int64_t from, int64_t to)
 {
-	struct native_plan *p = native_plan_take(n);
-	uint64_t bytes = native_plan_bytes(p, from, to);
-	native_plan_unref(p);
-	return bytes;
+	return native_plan_bytes(n->plan, from, to);
 }
 
 int64_t native_read_from(const struct native *n, int64_t from)
@@ -588,7 +585,7 @@ static int64_t next_cut(const GArray *uncut, guint *i, int64_t cut)
 
 size_t native_cuts(const struct native *n, int64_t from, int64_t to, size_t n_pieces, int64_t *ret)
 {
-	struct native_plan *p = native_plan_take(n);
+	const struct native_plan *p = n->plan;
 	double all = 0, done = 0, rate = 0, divided = 0;
 	g_autoptr(GArray) edges = make_edges(p, from, to, &all);
 	g_autoptr(GArray) uncut = make_uncut(n, p);
@@ -616,7 +613,6 @@ size_t native_cuts(const struct native *n, int64_t from, int64_t to, size_t n_pi
 		}
 		done += bytes;
 	}
-	native_plan_unref(p);
 	return n_cuts;
 }
 
@@ -666,7 +662,7 @@ struct outline *native_outline(const struct native *n, size_t max_cells)
 	/* Hostile clocks: no outline if the length overflows. */
 	if (__builtin_sub_overflow(to, from, &(int64_t){ 0 }) || to > INT64_MAX / 2 || from < INT64_MIN / 2)
 		return NULL;
-	struct native_plan *p = native_plan_take(n);
+	const struct native_plan *p = n->plan;
 	struct outline *o = g_new0(struct outline, 1);
 	g_atomic_ref_count_init(&o->refs);
 	o->from_ns = from;
@@ -681,6 +677,5 @@ struct outline *native_outline(const struct native *n, size_t max_cells)
 	for (size_t i = 0; i < p->n_streams; i++)
 		for (size_t k = 0; k < p->stream[i].n; k++)
 			draw_packet(o, &p->stream[i].packet[k]);
-	native_plan_unref(p);
 	return o;
 }
