@@ -104,8 +104,9 @@ bool ctf2_fragment(struct ctf2 *v, const char *text, size_t n);
 
 /* ---- ctf2_object.c ---- */
 
-/* Sets v->error if it is not set yet: "fragment 3 (event-record-class), a.b[2]: ...". Returns false. */
-bool ctf2_fail(struct ctf2 *v, const struct ctf2_at *at, int code, const char *format, ...)
+/* Sets v->error if it is not set yet: "fragment 3 (event-record-class), a.b[2]: ...". Returns NULL, as
+ * functions that return a bool or a pointer do. */
+void *ctf2_fail(struct ctf2 *v, const struct ctf2_at *at, int code, const char *format, ...)
 	G_GNUC_PRINTF(4, 5);
 
 static inline const struct json_token *ctf2_token(const struct ctf2 *v, uint32_t i)

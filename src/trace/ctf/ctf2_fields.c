@@ -23,7 +23,7 @@ struct field_class {
 	unsigned what;
 };
 
-static bool refuse(const struct field_reading *x, int code, const char *why)
+static void *refuse(const struct field_reading *x, int code, const char *why)
 {
 	return ctf2_fail(x->v, x->at, code, "%s", why);
 }
@@ -31,10 +31,8 @@ static bool refuse(const struct field_reading *x, int code, const char *why)
 static struct ctf_node *new_node(struct field_reading *x, enum ctf_kind kind)
 {
 	struct ctf2 *v = x->v;
-	if (v->p->n_nodes >= LIMIT_TYPES) {
-		ctf2_fail(v, x->at, UNSUPPORTED, "is more than %u types", LIMIT_TYPES);
-		return NULL;
-	}
+	if (v->p->n_nodes >= LIMIT_TYPES)
+		return ctf2_fail(v, x->at, UNSUPPORTED, "is more than %u types", LIMIT_TYPES);
 	return ctf_node_new(v->p, kind);
 }
 
@@ -238,10 +236,8 @@ static struct ctf_node *read_float(struct field_reading *x, unsigned what)
 		return NULL;
 	unsigned bits = node->t.bits;
 	node->min_bits = bits;
-	if (bits != 16 && (bits < 32 || bits % 32 || bits == 96)) {
-		refuse(x, CORRUPT, "'length' is not a size of IEEE 754");
-		return NULL;
-	}
+	if (bits != 16 && (bits < 32 || bits % 32 || bits == 96))
+		return refuse(x, CORRUPT, "'length' is not a size of IEEE 754");
 	return node;
 }
 
@@ -312,10 +308,8 @@ static struct ctf_node *read_bytes(struct field_reading *x, unsigned what)
 	if (what & IS_TEXT ? !read_encoding(x, &node->t.encoding) : !read_roles(x, true, &node->t) ||
 	    !ctf2_text_of(x->v, &x->o, PROP_MEDIA_TYPE, x->at, false, &media))
 		return NULL;
-	if ((node->t.roles & CTF_ROLE_UUID) && (what & IS_DYNAMIC || node->t.length != 16)) {
-		refuse(x, CORRUPT, "has the role of a uuid but not 16 bytes");
-		return NULL;
-	}
+	if ((node->t.roles & CTF_ROLE_UUID) && (what & IS_DYNAMIC || node->t.length != 16))
+		return refuse(x, CORRUPT, "has the role of a uuid but not 16 bytes");
 	return node;
 }
 
@@ -415,10 +409,8 @@ static struct ctf_node *read_struct(struct field_reading *x, unsigned what)
 static struct ctf_node *read_element(struct field_reading *x, enum ctf2_prop which)
 {
 	struct ctf2_at below = { .up = x->at, .key = ctf2_prop_name(which) };
-	if (!x->o.token[which]) {
-		ctf2_fail(x->v, x->at, CORRUPT, "'%s' is missing", ctf2_prop_name(which));
-		return NULL;
-	}
+	if (!x->o.token[which])
+		return ctf2_fail(x->v, x->at, CORRUPT, "'%s' is missing", ctf2_prop_name(which));
 	return ctf2_field_class(x->v, x->o.token[which], &below);
 }
 
@@ -543,10 +535,8 @@ static struct ctf_node *read_variant(struct field_reading *x, unsigned what)
 	const struct ctf_type *tag;
 	if (!node || !ctf2_locate(x->v, &x->o, PROP_SELECTOR_LOCATION, x->at, &node->t.tag, &tag))
 		return NULL;
-	if (tag && tag->is_bool) {
-		refuse(x, CORRUPT, "'selector-field-location' names a boolean");
-		return NULL;
-	}
+	if (tag && tag->is_bool)
+		return refuse(x, CORRUPT, "'selector-field-location' names a boolean");
 	return read_options(x, tag, node) ? node : NULL;
 }
 
@@ -622,10 +612,8 @@ static struct ctf_node *read_alias(struct ctf2 *v, uint32_t i, const struct ctf2
 {
 	const char *name = ctf2_string(v, i, at);
 	const struct ctf2_alias *a = name ? g_hash_table_lookup(v->aliases, name) : NULL;
-	if (!a) {
-		ctf2_fail(v, at, CORRUPT, "does not name an earlier field class alias");
-		return NULL;
-	}
+	if (!a)
+		return ctf2_fail(v, at, CORRUPT, "does not name an earlier field class alias");
 	struct ctf2_text before = v->text;
 	v->text = a->text;
 	struct ctf_node *node = ctf2_field_class(v, a->token, at);
@@ -681,11 +669,9 @@ struct ctf_node *ctf2_field_class(struct ctf2 *v, uint32_t i, const struct ctf2_
 {
 	struct field_reading x = { .v = v, .at = at };
 	if (v->depth >= LIMIT_TYPE_DEPTH || ++v->cost > LIMIT_TYPE_SIZE ||
-	    ++v->p->all_cost > LIMIT_ALL_TYPES) {
-		ctf2_fail(v, at, UNSUPPORTED, "is nested more than %d deep, or one of more "
-			  "than %u types", LIMIT_TYPE_DEPTH, LIMIT_TYPE_SIZE);
-		return NULL;
-	}
+	    ++v->p->all_cost > LIMIT_ALL_TYPES)
+		return ctf2_fail(v, at, UNSUPPORTED, "is nested more than %d deep, or one of more "
+				 "than %u types", LIMIT_TYPE_DEPTH, LIMIT_TYPE_SIZE);
 	v->depth++;
 	struct ctf_node *node = NULL;
 	if (ctf2_token(v, i)->kind == JSON_STRING) {

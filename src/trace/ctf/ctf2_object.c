@@ -51,10 +51,10 @@ static void add_place(GString *s, const struct ctf2_at *at)
 		g_string_append_printf(s, "[%u]", at->index);
 }
 
-bool ctf2_fail(struct ctf2 *v, const struct ctf2_at *at, int code, const char *format, ...)
+void *ctf2_fail(struct ctf2 *v, const struct ctf2_at *at, int code, const char *format, ...)
 {
 	if (v->error)
-		return false;
+		return NULL;
 	g_autoptr(GString) place = g_string_new(NULL);
 	if (at)
 		add_place(place, at);
@@ -65,7 +65,7 @@ bool ctf2_fail(struct ctf2 *v, const struct ctf2_at *at, int code, const char *f
 	g_set_error(&v->error, BLK_TRACE_ERROR, code, "fragment %" G_GUINT64_FORMAT "%s%s%s%s%s: %s",
 		    v->number, v->type ? " (" : "", v->type ? v->type : "", v->type ? ")" : "",
 		    place->len ? ", " : "", place->str, what);
-	return false;
+	return NULL;
 }
 
 /* ---- objects ---- */
@@ -123,20 +123,14 @@ static bool missing(struct ctf2 *v, const struct ctf2_at *at, enum ctf2_prop whi
 const char *ctf2_string(struct ctf2 *v, uint32_t i, const struct ctf2_at *at)
 {
 	const struct json_token *t = ctf2_token(v, i);
-	if (t->kind != JSON_STRING) {
-		ctf2_fail(v, at, CORRUPT, "is not a string");
-		return NULL;
-	}
+	if (t->kind != JSON_STRING)
+		return ctf2_fail(v, at, CORRUPT, "is not a string");
 	if (!t->escaped)
 		return ctf_pool_string(v->p->pool, v->text.s + t->at, t->n);
-	if (!json_string(v->text.s, t, v->scratch)) {
-		ctf2_fail(v, at, CORRUPT, "has half of a surrogate pair");
-		return NULL;
-	}
-	if (strlen(v->scratch->str) != v->scratch->len) {
-		ctf2_fail(v, at, BLK_TRACE_ERROR_UNSUPPORTED, "has a zero character");
-		return NULL;
-	}
+	if (!json_string(v->text.s, t, v->scratch))
+		return ctf2_fail(v, at, CORRUPT, "has half of a surrogate pair");
+	if (strlen(v->scratch->str) != v->scratch->len)
+		return ctf2_fail(v, at, BLK_TRACE_ERROR_UNSUPPORTED, "has a zero character");
 	return ctf_pool_string(v->p->pool, v->scratch->str, v->scratch->len);
 }
 

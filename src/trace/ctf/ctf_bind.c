@@ -374,11 +374,9 @@ static struct ctf_node *set_roles(struct ctf_binding *b, enum ctf_root root, str
 		struct ctf_field *f = &node->t.field[i];
 		struct ctf_node *below = ctf_node_of(f->type);
 		unsigned role;
-		if (!role_of(b->p, root, f, &role)) {
-			ctf_lex_fail(&b->p->lex, at, BLK_TRACE_ERROR_UNSUPPORTED,
-				     "field '%s' does not have the type that its name requires", f->name);
-			return NULL;
-		}
+		if (!role_of(b->p, root, f, &role))
+			return ctf_lex_fail(&b->p->lex, at, BLK_TRACE_ERROR_UNSUPPORTED,
+					    "field '%s' does not have the type that its name requires", f->name);
 		if (role && (below = own(b, below)))
 			set_role(b->p, &below->t, role, at);
 		else if (root == CTF_ROOT_HEADER &&

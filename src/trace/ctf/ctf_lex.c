@@ -72,10 +72,10 @@ char *ctf_lex_place(const struct ctf_lexer *x, const char *at)
 	return g_strdup_printf("%" G_GUINT64_FORMAT ":%" G_GUINT64_FORMAT, line, column);
 }
 
-bool ctf_lex_fail(struct ctf_lexer *x, const char *at, int code, const char *format, ...)
+void *ctf_lex_fail(struct ctf_lexer *x, const char *at, int code, const char *format, ...)
 {
 	if (x->error)
-		return false;
+		return NULL;
 	va_list args;
 	va_start(args, format);
 	g_autofree char *what = g_strdup_vprintf(format, args);
@@ -84,7 +84,7 @@ bool ctf_lex_fail(struct ctf_lexer *x, const char *at, int code, const char *for
 	x->is_limit = code == CTF_LEX_OURS;
 	code = x->is_limit ? BLK_TRACE_ERROR_UNSUPPORTED : code;
 	g_set_error(&x->error, BLK_TRACE_ERROR, code, "%s: %s", place, what);
-	return false;
+	return NULL;
 }
 
 static const char *const named_signs[] = {
@@ -108,10 +108,10 @@ static char *describe_kind(int kind)
 	return g_strdup_printf("'%s'", named_signs[kind - CTF_TOKEN_END]);
 }
 
-bool ctf_lex_unexpected(struct ctf_lexer *x, const char *what)
+void *ctf_lex_unexpected(struct ctf_lexer *x, const char *what)
 {
 	if (x->error)
-		return false;
+		return NULL;
 	const struct ctf_token *t = &x->tok;
 	g_autofree char *is = t->kind == CTF_TOKEN_WORD || t->kind == CTF_TOKEN_NUMBER
 		? g_strdup_printf("'%.*s'", (int)MIN(t->n, SHOWN), t->s) : describe_kind(t->kind);

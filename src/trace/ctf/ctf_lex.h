@@ -70,8 +70,8 @@ bool ctf_lex_skip(struct ctf_lexer *x, int kind);
 /* The same; another token is an error. */
 bool ctf_lex_expect(struct ctf_lexer *x, int kind);
 
-/* Sets the error "expected WHAT, not 'token'"; returns false. */
-bool ctf_lex_unexpected(struct ctf_lexer *x, const char *what);
+/* Sets the error "expected WHAT, not 'token'". Returns NULL, as functions that return a bool or a pointer do. */
+void *ctf_lex_unexpected(struct ctf_lexer *x, const char *what);
 
 /* The place in all texts so far, "LINE:COLUMN" (g_free). */
 char *ctf_lex_place(const struct ctf_lexer *x, const char *at);
@@ -79,9 +79,9 @@ char *ctf_lex_place(const struct ctf_lexer *x, const char *at);
 /* An error code: UNSUPPORTED, because of a limit of this parser that babeltrace2's does not have. */
 #define CTF_LEX_OURS (-1)
 
-/* Sets the error at that place of the text if it is not set yet; returns false. The message may contain only words
+/* Sets the error at that place of the text if it is not set yet; returns NULL. The message may contain only words
  * (letters, digits and '_') of the text. */
-bool ctf_lex_fail(struct ctf_lexer *x, const char *at, int code, const char *format, ...)
+void *ctf_lex_fail(struct ctf_lexer *x, const char *at, int code, const char *format, ...)
 	G_GNUC_PRINTF(4, 5);
 
 /* Decodes a string token into `ret`, which must have room for tok->n + 1 bytes. */

@@ -60,14 +60,10 @@ struct ctf_path *ctf_parse_path(struct ctf_parser *p)
 	const char *part[LIMIT_PATH_PARTS];
 	struct ctf_path path = { .at = x->tok.at };
 	do {
-		if (!ctf_lex_is(x, CTF_TOKEN_WORD)) {
-			ctf_lex_unexpected(x, "a name");
-			return NULL;
-		}
-		if (path.n == LIMIT_PATH_PARTS) {
-			ctf_unsupported(p, path.at, "a path of so many parts");
-			return NULL;
-		}
+		if (!ctf_lex_is(x, CTF_TOKEN_WORD))
+			return ctf_lex_unexpected(x, "a name");
+		if (path.n == LIMIT_PATH_PARTS)
+			return ctf_unsupported(p, path.at, "a path of so many parts");
 		part[path.n++] = ctf_pool_string(p->pool, x->tok.s, x->tok.n);
 		ctf_lex_next(x);
 	} while (ctf_lex_skip(x, '.') || ctf_lex_skip(x, CTF_TOKEN_ARROW));

@@ -91,18 +91,18 @@ struct ctf_parser {
 	uint8_t packet_uuid[16];	/* of the metadata's own packets; valid if has_packet_uuid */
 };
 
-/* Refuse the text at that place. Return false. */
-static inline bool ctf_corrupt(struct ctf_parser *p, const char *at, const char *why)
+/* Refuse the text at that place. Return NULL. */
+static inline void *ctf_corrupt(struct ctf_parser *p, const char *at, const char *why)
 {
 	return ctf_lex_fail(&p->lex, at, BLK_TRACE_ERROR_CORRUPT, "%s", why);
 }
 
-static inline bool ctf_unsupported(struct ctf_parser *p, const char *at, const char *why)
+static inline void *ctf_unsupported(struct ctf_parser *p, const char *at, const char *why)
 {
 	return ctf_lex_fail(&p->lex, at, BLK_TRACE_ERROR_UNSUPPORTED, "%s", why);
 }
 
-static inline bool ctf_limited(struct ctf_parser *p, const char *at, const char *why)
+static inline void *ctf_limited(struct ctf_parser *p, const char *at, const char *why)
 {
 	return ctf_lex_fail(&p->lex, at, CTF_LEX_OURS, "%s", why);
 }

@@ -79,11 +79,9 @@ char *ctf_pool_string(struct ctf_pool *pool, const char *s, size_t n)
 
 struct ctf_node *ctf_node_new(struct ctf_parser *p, enum ctf_kind kind)
 {
-	if (p->n_nodes >= LIMIT_TYPES) {
-		ctf_lex_fail(&p->lex, p->lex.tok.at, CTF_LEX_OURS,
-			     "more than %u types", LIMIT_TYPES);
-		return NULL;
-	}
+	if (p->n_nodes >= LIMIT_TYPES)
+		return ctf_lex_fail(&p->lex, p->lex.tok.at, CTF_LEX_OURS,
+				    "more than %u types", LIMIT_TYPES);
 	p->n_nodes++;
 	struct ctf_node *node = ctf_pool_alloc(p->pool, sizeof *node);
 	node->t.kind = (uint8_t)kind;

@@ -118,10 +118,8 @@ static struct ctf_node *new_integer(struct ctf_parser *p, const char *at)
 	struct number n = { .base = 10 };
 	if (!ctf_parse_block(p, integer_attributes, G_N_ELEMENTS(integer_attributes), &n, "integer"))
 		return NULL;
-	if (!n.size || n.size > 64) {
-		(n.size ? ctf_unsupported : ctf_corrupt)(p, at, "an integer that has not 1 to 64 bits");
-		return NULL;
-	}
+	if (!n.size || n.size > 64)
+		return (n.size ? ctf_unsupported : ctf_corrupt)(p, at, "an integer that has not 1 to 64 bits");
 	struct ctf_node *node = new_number(p, CTF_INTEGER, &n);
 	if (!node)
 		return NULL;
@@ -162,10 +160,8 @@ static struct ctf_node *parse_float(struct ctf_parser *p)
 			     "floating_point"))
 		return NULL;
 	bool is_single = n.exponent == 8 && n.mantissa == 24;
-	if (!is_single && !(n.exponent == 11 && n.mantissa == 53)) {
-		ctf_unsupported(p, at, "a floating_point of neither 32 nor 64 bits");
-		return NULL;
-	}
+	if (!is_single && !(n.exponent == 11 && n.mantissa == 53))
+		return ctf_unsupported(p, at, "a floating_point of neither 32 nor 64 bits");
 	n.size = is_single ? 32 : 64;
 	return new_number(p, CTF_FLOAT, &n);
 }
@@ -268,10 +264,8 @@ static const char *tag_key(struct ctf_parser *p, const char *what, const struct 
 static struct ctf_node *find_tagged(struct ctf_parser *p, const char *what,
 				    const struct ctf_token *name)
 {
-	if (!name->n) {
-		ctf_lex_unexpected(&p->lex, "'{'");
-		return NULL;
-	}
+	if (!name->n)
+		return ctf_lex_unexpected(&p->lex, "'{'");
 	struct ctf_node *type = ctf_scope_find(p, tag_key(p, what, name));
 	if (!type)
 		ctf_lex_fail(&p->lex, name->s, BLK_TRACE_ERROR_UNSUPPORTED, "no '%.64s'",
@@ -384,10 +378,8 @@ static struct ctf_node *parse_enum(struct ctf_parser *p)
 	}
 	if (!container)
 		return NULL;
-	if (container->t.kind != CTF_INTEGER) {
-		ctf_corrupt(p, at, "an enum whose type is not an integer");
-		return NULL;
-	}
+	if (container->t.kind != CTF_INTEGER)
+		return ctf_corrupt(p, at, "an enum whose type is not an integer");
 	return add_tagged(p, "enum", &name, new_enum(p, container));
 }
 
@@ -431,10 +423,8 @@ static struct ctf_node *new_array(struct ctf_parser *p, struct ctf_node *e,
 	struct ctf_node *node = ctf_node_new(p, d->path ? CTF_SEQUENCE : CTF_ARRAY);
 	if (!node)
 		return NULL;
-	if (!e->min_bits && !d->path && d->length > LIMIT_EMPTY_ELEMENTS) {
-		ctf_unsupported(p, d->at, "so many elements that may have no size");
-		return NULL;
-	}
+	if (!e->min_bits && !d->path && d->length > LIMIT_EMPTY_ELEMENTS)
+		return ctf_unsupported(p, d->at, "so many elements that may have no size");
 	node->t.element = &e->t;
 	node->t.align = e->t.align;
 	node->t.is_text = (e->t.kind == CTF_INTEGER || e->t.kind == CTF_ENUM) && e->t.is_text &&
@@ -446,10 +436,8 @@ static struct ctf_node *new_array(struct ctf_parser *p, struct ctf_node *e,
 	if (d->path)
 		return node;
 	node->t.length = d->length;
-	if (!measure_array(node, e, d->length)) {
-		ctf_limited(p, d->at, "so big an array");
-		return NULL;
-	}
+	if (!measure_array(node, e, d->length))
+		return ctf_limited(p, d->at, "so big an array");
 	return node;
 }
 
@@ -674,10 +662,8 @@ static struct ctf_node *parse_struct(struct ctf_parser *p)
 static struct ctf_node *tag_variant(struct ctf_parser *p, const struct ctf_node *of,
 				    const struct ctf_path *tag)
 {
-	if (of->ref) {
-		ctf_corrupt(p, tag->at, "a variant that has a tag already");
-		return NULL;
-	}
+	if (of->ref)
+		return ctf_corrupt(p, tag->at, "a variant that has a tag already");
 	struct ctf_node *node = ctf_node_new(p, CTF_VARIANT);
 	if (!node)
 		return NULL;
