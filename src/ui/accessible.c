@@ -170,7 +170,7 @@ void accessible_draw(struct app *app, struct place *p, struct box box)
 	say_completeness(&to, p);
 	say_sentences(&to, p, &f);
 	if (!f.rows->rows->len) {
-		say(&to, ROLE_DIM, app->nav.cursor_ns == TIME_UNKNOWN ? frame_nothing(app) : "No rows in this range.");
+		say(&to, ROLE_DIM, frame_nothing(app, "No rows in this range."));
 		return;
 	}
 	unsigned facts = table_columns(f.table, f.view, f.rows, columns) + 1;

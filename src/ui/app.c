@@ -3,9 +3,7 @@
 #include "ui/app.h"
 
 #include "ui/accessible.h"
-#include "ui/chooser.h"
 #include "ui/commands.h"
-#include "ui/export_picker.h"
 #include "ui/frame.h"
 #include "ui/screen.h"
 #include "ui/screen_log.h"
@@ -87,10 +85,9 @@ void app_free(struct app *app)
 	screen_log_clear(app);
 	prompt_clear(&app->prompt);
 	popup_close(&app->popup);
-	chooser_free(app);
-	export_picker_free(app);
+	app_unpick(app, -1);
+	g_free(app->exporting);
 	g_free(app->save_over);
-	g_clear_pointer(&app->bookmarks, g_ptr_array_unref);
 	g_clear_pointer(&app->bookmarked, g_array_unref);
 	g_free(app->picture);
 	g_free(app->rules);

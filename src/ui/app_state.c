@@ -60,11 +60,22 @@ void app_error(struct app *app, const char *format, ...)
 	va_end(ap);
 }
 
-void app_pick(struct app *app, const char *title, GPtrArray *lines,
-	      void (*picked)(struct app *app, size_t line))
+void app_pick(struct app *app, const char *title, GPtrArray *lines, const struct pick *pick)
 {
+	app_unpick(app, -1);
 	popup_open(&app->popup, title, lines, true);
-	app->picked = picked;
+	app->pick = *pick;
+}
+
+void app_unpick(struct app *app, long line)
+{
+	struct pick pick = app->pick;
+
+	app->pick = (struct pick){ 0 };
+	if (line >= 0 && pick.picked)
+		pick.picked(app, pick.data, (size_t)line);
+	if (pick.free)
+		pick.free(pick.data);
 }
 
 enum context app_context(const struct app *app)
@@ -76,7 +87,7 @@ enum context app_context(const struct app *app)
 	enum context of_view = contexts[nav_top(&app->nav)->view->kind];
 
 	if (popup_is_open(&app->popup))
-		return app->chooser ? CTX_CHOOSER : CTX_POPUP;
+		return app->pick.command ? CTX_CHOOSER : CTX_POPUP;
 	return of_view ? of_view : CTX_TABLE;
 }
 

@@ -24,6 +24,17 @@
 #define APP_MOUSE 4u			/* switch mouse reporting to prefs->mouse */
 #define APP_THEME 8u			/* show prefs->theme */
 
+struct app;
+
+/* What a list is for. */
+struct pick {
+	void (*picked)(struct app *app, void *data, size_t line);
+	/* Commands of the list itself, which has the keys of CTX_CHOOSER then. false: not one of them. NULL: none. */
+	bool (*command)(struct app *app, void *data, enum command_id command);
+	void *data;			/* what the lines stand for */
+	GDestroyNotify free;		/* frees .data when the list is closed; NULL: nothing does */
+};
+
 struct app {
 	const struct ui_options *options;
 	const struct ui_backend *backend;	/* NULL in some tests */
@@ -84,11 +95,8 @@ struct app {
 	} drag;
 	const char *copy_doubt;		/* why the terminal may refuse the clipboard, or NULL */
 	bool tree;			/* rows with parents are shown as a tree */
-	/* Called with the line that is picked from an open list; NULL: nothing happens. */
-	void (*picked)(struct app *app, size_t line);
-	struct export_picker *exporting;	/* state of export_picker.c, or NULL; owned */
-	struct chooser *chooser;	/* state of chooser.c while its list is open, or NULL; owned */
-	GPtrArray *bookmarks;		/* struct bookmark *, of the open list, or NULL; owned */
+	struct pick pick;		/* of the open list */
+	char *exporting;		/* words of the export whose file is asked for, or NULL; owned */
 	GArray *bookmarked;		/* int64_t: instants of all bookmarks, ascending; NULL: not read; owned */
 	char *picture;			/* SVG of the screen when D was pressed, or NULL; owned */
 	char *rules;			/* the suggested rules, when their prompt was opened, or NULL; owned */
@@ -105,9 +113,10 @@ void app_note(struct app *app, bool error, const char *text);
 void app_show_messages(struct app *app);
 /* Updates an open popup of messages. */
 void app_refresh_messages(struct app *app);
-/* Opens a list over the screen; `picked` gets the chosen line. Takes lines over. */
-void app_pick(struct app *app, const char *title, GPtrArray *lines,
-	      void (*picked)(struct app *app, size_t line));
+/* Opens a list over the screen. Takes lines and pick->data over. */
+void app_pick(struct app *app, const char *title, GPtrArray *lines, const struct pick *pick);
+/* The list was closed, with the line that was picked; -1: none. */
+void app_unpick(struct app *app, long line);
 
 /* --- place and time --- */
 

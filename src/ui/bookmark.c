@@ -200,11 +200,6 @@ bool bookmark_set(struct app *app, const char *note, GError **error)
 
 /* --- the list --- */
 
-static void forget_list(struct app *app)
-{
-	g_clear_pointer(&app->bookmarks, g_ptr_array_unref);
-}
-
 /* "Thu 07:08:09  Traces  pid=246  note" */
 static char *line_of(const struct bookmark *b)
 {
@@ -253,33 +248,33 @@ static void go(struct app *app, const struct bookmark *b)
 	app_moved(app);
 }
 
-static void picked(struct app *app, size_t line)
+static void picked(struct app *app, void *data, size_t line)
 {
-	if (app->bookmarks && line < app->bookmarks->len)
-		go(app, app->bookmarks->pdata[line]);
-	forget_list(app);
+	const GPtrArray *all = data;
+
+	go(app, all->pdata[line]);
 }
 
 static void open_list(struct app *app)
 {
 	g_autoptr(GError) error = NULL;
+	g_autoptr(GPtrArray) all = read_all(app, &error);
 	GPtrArray *lines;
 
-	forget_list(app);
-	app->bookmarks = read_all(app, &error);
-	if (!app->bookmarks) {
+	if (!all) {
 		app_error(app, "%s", error->message);
 		return;
 	}
-	remember_instants(app, app->bookmarks);
-	if (!app->bookmarks->len) {
+	remember_instants(app, all);
+	if (!all->len) {
 		app_message(app, "no bookmarks in this trace: m sets one");
 		return;
 	}
 	lines = g_ptr_array_new_with_free_func(g_free);
-	for (guint i = 0; i < app->bookmarks->len; i++)
-		g_ptr_array_add(lines, line_of(app->bookmarks->pdata[i]));
-	app_pick(app, "Bookmarks: Enter goes to one; there, m with the note - removes it", lines, picked);
+	for (guint i = 0; i < all->len; i++)
+		g_ptr_array_add(lines, line_of(all->pdata[i]));
+	app_pick(app, "Bookmarks: Enter goes to one; there, m with the note - removes it", lines, &(struct pick){
+		 .picked = picked, .data = g_steal_pointer(&all), .free = (GDestroyNotify)g_ptr_array_unref });
 }
 
 void bookmark_command(struct app *app, struct place *p, enum command_id command)

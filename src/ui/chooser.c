@@ -16,11 +16,6 @@ struct chooser {
 	uint8_t defaults[TABLE_MAX_COLUMNS];	/* the columns that are shown when none were chosen */
 };
 
-void chooser_free(struct app *app)
-{
-	g_clear_pointer(&app->chooser, g_free);
-}
-
 static char *line_of(const struct column *c, const char *mark)
 {
 	return g_strdup_printf("%s %-9s %-20s %-7s %s", mark, c->title, c->id, value_unit(c->kind),
@@ -66,10 +61,9 @@ static char *chosen_text(const struct chooser *ch)
 	return table_chosen(&t, ch->view);
 }
 
-static void columns_picked(struct app *app, size_t line)
+static void columns_picked(struct app *app, void *data, size_t line)
 {
-	const struct chooser *ch = app->chooser;
-	g_assert(ch);
+	const struct chooser *ch = data;
 	g_autofree char *columns = chosen_text(ch);
 	struct table *t = &nav_top(&app->nav)->table[ch->pane];
 	struct table_layout l;
@@ -85,30 +79,6 @@ static void columns_picked(struct app *app, size_t line)
 	else
 		app_message(app, "default columns of %s", ch->view->title);
 	place_stale(nav_top(&app->nav));
-}
-
-static void open_columns(struct app *app, struct place *p)
-{
-	struct focus f = place_focus(p);
-	struct chooser *ch = g_new0(struct chooser, 1);
-	g_autofree char *title = g_strdup_printf("Columns of %s: [x] is shown",
-						 f.view->title);
-	struct table plain = { .sort = f.table->sort };
-	struct table_layout l;
-
-	chooser_free(app);
-	ch->view = f.view;
-	ch->pane = f.table == &p->table[p->pane] ? p->pane : PANE_MAIN;
-	/* The default is what fits now. */
-	table_layout(&plain, f.view, f.rows, app->canvas->cols, &l);
-	for (; ch->n_default < l.n; ch->n_default++)
-		ch->defaults[ch->n_default] = (uint8_t)l.col[ch->n_default].column;
-	if (f.table->n_chosen)
-		fill(ch, f.table->chosen, f.table->n_chosen);
-	else
-		fill(ch, ch->defaults, ch->n_default);
-	app_pick(app, title, lines_of(ch), columns_picked);
-	app->chooser = ch;
 }
 
 static void swap(struct chooser *ch, unsigned a, unsigned b)
@@ -129,12 +99,12 @@ static void toggle(struct chooser *ch, size_t at)
 	ch->all[at].shown = !ch->all[at].shown || !n;	/* at least one column is shown */
 }
 
-bool chooser_command(struct app *app, enum command_id command)
+static bool change_columns(struct app *app, void *data, enum command_id command)
 {
-	struct chooser *ch = app->chooser;
+	struct chooser *ch = data;
 	size_t at = app->popup.cursor;
 
-	if (!ch || at >= ch->n)
+	if (at >= ch->n)
 		return false;
 	if (command == CMD_TOGGLE) {
 		toggle(ch, at);
@@ -157,9 +127,31 @@ bool chooser_command(struct app *app, enum command_id command)
 	return true;
 }
 
+static void open_columns(struct app *app, struct place *p)
+{
+	struct focus f = place_focus(p);
+	struct chooser *ch = g_new0(struct chooser, 1);
+	g_autofree char *title = g_strdup_printf("Columns of %s: [x] is shown",
+						 f.view->title);
+	struct table plain = { .sort = f.table->sort };
+	struct table_layout l;
+
+	ch->view = f.view;
+	ch->pane = f.table == &p->table[p->pane] ? p->pane : PANE_MAIN;
+	/* The default is what fits now. */
+	table_layout(&plain, f.view, f.rows, app->canvas->cols, &l);
+	for (; ch->n_default < l.n; ch->n_default++)
+		ch->defaults[ch->n_default] = (uint8_t)l.col[ch->n_default].column;
+	if (f.table->n_chosen)
+		fill(ch, f.table->chosen, f.table->n_chosen);
+	else
+		fill(ch, ch->defaults, ch->n_default);
+	app_pick(app, title, lines_of(ch), &(struct pick){ columns_picked, change_columns, ch, g_free });
+}
+
 /* --- sorting --- */
 
-static void sort_picked(struct app *app, size_t line)
+static void sort_picked(struct app *app, void *data, size_t line)
 {
 	struct focus f = place_focus(app_place(app));
 
@@ -179,7 +171,7 @@ static void open_sort(struct app *app, struct place *p)
 	for (size_t i = 0; i < f.view->n_columns; i++)
 		g_ptr_array_add(lines, line_of(&f.view->columns[i], (int)i != sorted ? " " :
 					       descending ? g->sort_down : g->sort_up));
-	app_pick(app, title, lines, sort_picked);
+	app_pick(app, title, lines, &(struct pick){ .picked = sort_picked });
 	app->popup.cursor = sorted >= 0 ? (size_t)sorted : 0;
 }
 

@@ -36,9 +36,7 @@ static void popup_do(struct app *app, enum command_id command)
 	if (result == POPUP_STAYS)
 		return;
 	popup_close(&app->popup);
-	if (result == POPUP_PICKED && app->picked)
-		app->picked(app, line);
-	chooser_free(app);
+	app_unpick(app, result == POPUP_PICKED ? (long)line : -1);
 }
 
 /* The way back and forth. */
@@ -438,7 +436,7 @@ void app_command(struct app *app, enum command_id command)
 	bool explains = command == CMD_EXPLAIN && !app->popup.is_list;
 
 	if (popup_is_open(&app->popup) && handlers[command] != do_program && !explains) {
-		if (!chooser_command(app, command))
+		if (!app->pick.command || !app->pick.command(app, app->pick.data, command))
 			popup_do(app, command);
 		return;
 	}

@@ -16,15 +16,16 @@
 #define ROWS "rows "		/* before a suffix */
 #define RANGE "range"
 
+/* The list while it is made. */
+struct export_list {
+	GPtrArray *lines;	/* char * */
+	GArray *choices;	/* struct export_choice: of each line */
+};
+
 /* A line of the list. */
 struct export_choice {
 	char *words;		/* "json trace with-kernel" */
 	char *path;		/* of a recent one; "": the default name */
-};
-
-struct export_picker {
-	GArray *choices;	/* struct export_choice, as listed */
-	char *words;		/* of the one whose file is asked for, or NULL */
 };
 
 static void choice_clear(void *data)
@@ -33,15 +34,6 @@ static void choice_clear(void *data)
 
 	g_free(c->words);
 	g_free(c->path);
-}
-
-void export_picker_free(struct app *app)
-{
-	if (!app->exporting)
-		return;
-	g_array_unref(app->exporting->choices);
-	g_free(app->exporting->words);
-	g_clear_pointer(&app->exporting, g_free);
 }
 
 static const char *const *export_formats(const struct app *app)
@@ -113,15 +105,15 @@ static const char *parse(const struct app *app, const char *line, struct ui_expo
 
 /* ---- the list ---- */
 
-static void add(struct app *app, GPtrArray *lines, const char *words, const char *path, const char *text)
+static void add(struct export_list *list, const char *words, const char *path, const char *text)
 {
 	struct export_choice c = { g_strdup(words), g_strdup(path) };
 
-	g_array_append_val(app->exporting->choices, c);
-	g_ptr_array_add(lines, g_strdup(text));
+	g_array_append_val(list->choices, c);
+	g_ptr_array_add(list->lines, g_strdup(text));
 }
 
-static void add_recent(struct app *app, GPtrArray *lines, bool has_span)
+static void add_recent(struct app *app, struct export_list *list, bool has_span)
 {
 	unsigned n = 0;
 	const char *line;
@@ -135,12 +127,12 @@ static void add_recent(struct app *app, GPtrArray *lines, bool has_span)
 
 		if (!rows && (!has_span || !what.format))
 			continue;
-		add(app, lines, g_strchomp(words), path, text);
+		add(list, g_strchomp(words), path, text);
 		n++;
 	}
 }
 
-static void add_spans(struct app *app, GPtrArray *lines, const struct ui_export *selected)
+static void add_spans(struct app *app, struct export_list *list, const struct ui_export *selected)
 {
 	static const struct { const char *words, *what; } targets[] = {
 		{ "span", "the selected span and what is below it" }, { "trace", "the whole trace" },
@@ -152,12 +144,12 @@ static void add_spans(struct app *app, GPtrArray *lines, const struct ui_export 
 			g_autofree char *words = g_strdup_printf("%s %s", *f, targets[i].words);
 			g_autofree char *text = g_strdup_printf("%-9s %s", *f, targets[i].what);
 
-			add(app, lines, words, "", text);
+			add(list, words, "", text);
 		}
 	}
 }
 
-static void add_rows(struct app *app, GPtrArray *lines, struct place *p)
+static void add_rows(struct app *app, struct export_list *list, struct place *p)
 {
 	static const struct { const char *suffix, *format; } formats[] = {
 		{ ".txt", "text" }, { ".csv", "CSV" }, { ".json", "JSON" },
@@ -169,20 +161,16 @@ static void add_rows(struct app *app, GPtrArray *lines, struct place *p)
 		g_autofree char *words = g_strdup_printf(ROWS "%s", formats[i].suffix);
 		g_autofree char *text = g_strdup_printf("%-9s the %s of %s", formats[i].format, which, f.view->title);
 
-		add(app, lines, words, "", text);
+		add(list, words, "", text);
 	}
 	if (app->backend && app->backend->save_trace)
-		add(app, lines, RANGE, "", "LTTng     the range that is shown, as a trace");
+		add(list, RANGE, "", "LTTng     the range that is shown, as a trace");
 }
 
-static void picked(struct app *app, size_t line)
+static void picked(struct app *app, void *data, size_t line)
 {
-	struct export_picker *e = app->exporting;
-	const struct export_choice *c = NULL;
-	if (e && line < e->choices->len)
-		c = &g_array_index(e->choices, struct export_choice, line);
-	if (!c)
-		return;
+	const struct export_choice *c = &g_array_index((GArray *)data, struct export_choice, line);
+
 	if (g_str_has_prefix(c->words, ROWS) || !strcmp(c->words, RANGE))
 		prompt_history_add(app->prompt.history, HISTORY, c->words);
 	if (g_str_has_prefix(c->words, ROWS)) {
@@ -190,40 +178,41 @@ static void picked(struct app *app, size_t line)
 	} else if (!strcmp(c->words, RANGE)) {
 		output_save_trace(app, app_place(app), CMD_SAVE_TRACE);
 	} else {
-		g_free(e->words);
-		e->words = g_strdup(c->words);
+		g_free(app->exporting);
+		app->exporting = g_strdup(c->words);
 		prompt_open(&app->prompt, PROMPT_EXPORT, c->path);
 	}
 }
 
 static void open_list(struct app *app, struct place *p)
 {
-	GPtrArray *lines = g_ptr_array_new_with_free_func(g_free);
+	struct export_list list = {
+		g_ptr_array_new_with_free_func(g_free), g_array_new(false, false, sizeof(struct export_choice)),
+	};
 	struct ui_export selected = { 0 };
 	bool has_span = selected_span(p, &selected);
 
-	export_picker_free(app);
-	app->exporting = g_new0(struct export_picker, 1);
-	app->exporting->choices = g_array_new(false, false, sizeof(struct export_choice));
-	g_array_set_clear_func(app->exporting->choices, choice_clear);
+	g_array_set_clear_func(list.choices, choice_clear);
 	if (app->prompt.history)
-		add_recent(app, lines, has_span);
+		add_recent(app, &list, has_span);
 	if (has_span)
-		add_spans(app, lines, &selected);
-	add_rows(app, lines, p);
-	if (lines->len) {
-		app_pick(app, has_span ? "Export as" : "Export as (of requests: select a trace or a span first)", lines,
-			 picked);
+		add_spans(app, &list, &selected);
+	add_rows(app, &list, p);
+	if (list.lines->len) {
+		app_pick(app, has_span ? "Export as" : "Export as (of requests: select a trace or a span first)",
+			 list.lines, &(struct pick){ .picked = picked, .data = list.choices,
+						     .free = (GDestroyNotify)g_array_unref });
 		return;
 	}
-	g_ptr_array_unref(lines);
+	g_ptr_array_unref(list.lines);
+	g_array_unref(list.choices);
 	app_error(app, "cannot export: not available here");
 }
 
 bool export_picker_file(struct app *app, const char *path, GError **error)
 {
 	struct ui_export what = { .tl = app->tl, .path = *path ? path : NULL };
-	const char *words = app->exporting && app->exporting->words ? app->exporting->words : "";
+	const char *words = app->exporting ? app->exporting : "";
 
 	if (!selected_span(app_place(app), &what))
 		return fail(error, BLK_EXPR_ERROR, 0, "select a trace or a span first");

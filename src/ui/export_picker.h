@@ -9,6 +9,5 @@
 void export_picker_command(struct app *app, struct place *p, enum command_id command);
 /* The file was typed; "": the default name. false and *error: nothing is exported, and the prompt stays open. */
 bool export_picker_file(struct app *app, const char *path, GError **error);
-void export_picker_free(struct app *app);
 
 #endif

@@ -709,8 +709,10 @@ static void draw_coach(struct app *app, unsigned y)
 	canvas_put(app->canvas, y, 1, app->canvas->cols - 1, ROLE_COACH, s->str);
 }
 
-const char *frame_nothing(const struct app *app)
+const char *frame_nothing(const struct app *app, const char *otherwise)
 {
+	if (app->nav.cursor_ns != TIME_UNKNOWN)
+		return otherwise;
 	switch (app->status.phase) {
 	case UI_DONE:
 		return "this trace has no events; blktop --recipe prints a script that records";

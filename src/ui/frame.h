@@ -8,8 +8,8 @@
 void frame_draw(struct app *app, struct place *p);
 /* What is left for the screen. */
 struct box frame_body(const struct app *app);
-/* Why there is no instant to show: nothing was read (yet). */
-const char *frame_nothing(const struct app *app);
+/* Why there is no instant to show: nothing was read (yet). `otherwise`, if there is one. */
+const char *frame_nothing(const struct app *app, const char *otherwise);
 /* No event is known: says why and what to do next, if the backend knows. false: nothing was drawn. */
 bool frame_page(struct app *app, struct box box);
 /* The line "DATA ok lost 0   history ...": what is missing in the range, and in the whole trace. */

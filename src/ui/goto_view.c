@@ -158,7 +158,7 @@ static void do_view_step(struct app *app, struct place *p, enum command_id comma
 	open_view(app, p, nth_view((at + (command == CMD_VIEW_NEXT ? 1 : n - 1)) % n));
 }
 
-static void view_picked(struct app *app, size_t line)
+static void view_picked(struct app *app, void *data, size_t line)
 {
 	const struct view *view = nth_view((unsigned)line);
 
@@ -200,7 +200,7 @@ static void do_view_list(struct app *app, struct place *p, enum command_id comma
 	g_ptr_array_add(lines, g_strdup_printf("L %-13s Every call and event, as strace prints them",
 					       view_log.title));
 	g_ptr_array_add(names, g_strdup(view_log.title));
-	app_pick(app, "Views: Enter opens one", lines, view_picked);
+	app_pick(app, "Views: Enter opens one", lines, &(struct pick){ .picked = view_picked });
 	popup_find(&app->popup, names);
 	app->popup.cursor = line_of_shown(app, lines->len - 1);
 }

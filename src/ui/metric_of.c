@@ -144,7 +144,8 @@ static const struct metric_choice *nth_choice(const struct app *app, size_t n)
 	return NULL;
 }
 
-static void open_choice(struct app *app, size_t line, const char *view)
+/* data: the id of the view. */
+static void choice_picked(struct app *app, void *data, size_t line)
 {
 	struct place *p = app_place(app);
 	struct focus f = place_focus(p);
@@ -156,17 +157,7 @@ static void open_choice(struct app *app, size_t line, const char *view)
 		return;
 	about.metric = c->metric;
 	open_metric(app, c->of_row ? metric_of_row(p, &f, row, &about) : metric_place_new(metric_find(c->metric, NULL)),
-		    view);
-}
-
-static void picked_heatmap(struct app *app, size_t line)
-{
-	open_choice(app, line, "heatmap");
-}
-
-static void picked_distribution(struct app *app, size_t line)
-{
-	open_choice(app, line, "distribution");
+		    data);
 }
 
 static void offer_choices(struct app *app, const struct focus *f, enum command_id command)
@@ -180,7 +171,7 @@ static void offer_choices(struct app *app, const struct focus *f, enum command_i
 		g_ptr_array_add(lines, g_strdup_printf("%-22s of %s", c->text,
 						       c->of_row ? process : "the whole machine"));
 	app_pick(app, command == CMD_HEATMAP ? "Heatmap of" : "Distribution of", lines,
-		 command == CMD_HEATMAP ? picked_heatmap : picked_distribution);
+		 &(struct pick){ choice_picked, .data = command == CMD_HEATMAP ? "heatmap" : "distribution" });
 }
 
 void metric_of_command(struct app *app, struct place *p, enum command_id command)

@@ -146,8 +146,8 @@ static void draw(struct app *app, struct place *p, struct box box)
 		draw_row(app, p, i, box.y + ABOVE + (i - (guint)t->top), box);
 	app->cursor_y = box.y + ABOVE + (unsigned)(t->cursor - t->top);
 	if (!n)
-		canvas_put(app->canvas, box.y + ABOVE, 1, box.cols, ROLE_DIM, app->nav.cursor_ns == TIME_UNKNOWN ?
-			   frame_nothing(app) : p->view->nothing);
+		canvas_put(app->canvas, box.y + ABOVE, 1, box.cols, ROLE_DIM,
+			   frame_nothing(app, p->view->nothing));
 }
 
 /* The next reference, as in What changed: none, the time before, all other history. */

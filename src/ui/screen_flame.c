@@ -269,8 +269,8 @@ static void draw(struct app *app, struct place *p, struct box box)
 	struct flame_picture d = { .app = app, .p = p };
 
 	if (!n_frames(p)) {
-		canvas_put(app->canvas, y + 1, 1, box.cols, ROLE_DIM, app->nav.cursor_ns == TIME_UNKNOWN ?
-			   frame_nothing(app) : p->view->nothing);
+		canvas_put(app->canvas, y + 1, 1, box.cols, ROLE_DIM,
+			   frame_nothing(app, p->view->nothing));
 		return;
 	}
 	d.root = root_of(p);

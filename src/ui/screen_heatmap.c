@@ -539,8 +539,8 @@ static void draw(struct app *app, struct place *place, struct box box)
 	if (!picture_of(app, place, &p)) {
 		g_autofree char *title = metric_place_title(m);
 		canvas_putf(app->canvas, box.y + 1, 0, box.cols, ROLE_TITLE, "%s", title);
-		canvas_put(app->canvas, box.y + 3, 1, box.cols, ROLE_DIM, app->nav.cursor_ns == TIME_UNKNOWN ?
-			   frame_nothing(app) : place->view->nothing);
+		canvas_put(app->canvas, box.y + 3, 1, box.cols, ROLE_DIM,
+			   frame_nothing(app, place->view->nothing));
 		return;
 	}
 	draw_heading(app, place, &p, box.y + 1);

@@ -305,8 +305,8 @@ static void draw_pane(struct app *app, struct place *p, enum pane pane, struct b
 		app->cursor_y = at;
 	if (!f.rows->rows->len && says_empty)
 		canvas_put(app->canvas, box.y + 1, box.x + 1, box.cols, ROLE_DIM,
-			   app->nav.cursor_ns == TIME_UNKNOWN ? frame_nothing(app) : unknown ?
-			   "what processes did is unknown: no sched_switch, no system calls" : empty[pane]);
+			   frame_nothing(app, !unknown ? empty[pane] :
+					 "what processes did is unknown: no sched_switch, no system calls"));
 }
 
 #define PROCESS_COLS 84		/* for the table of processes: what is wider goes to the texts beside it */

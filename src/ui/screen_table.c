@@ -79,11 +79,9 @@ static void draw_empty(struct app *app, struct place *p, struct box box)
 	const char *why = no_data ? no_data : p->view->nothing ? p->view->nothing :
 		"nothing in this range: Left, Right step, n: next outlier";
 
-	if (app->nav.cursor_ns == TIME_UNKNOWN)
-		why = frame_nothing(app);
-	else if (p->filter && p->rows->n_before_filter)
+	if (p->filter && p->rows->n_before_filter)
 		why = "no row passes the filter: \\ changes it, empty shows all";
-	canvas_put(app->canvas, box.y + 1, 1, box.cols, ROLE_DIM, why);
+	canvas_put(app->canvas, box.y + 1, 1, box.cols, ROLE_DIM, frame_nothing(app, why));
 }
 
 /* The first view, and those that show nothing without spans. */

@@ -315,7 +315,7 @@ static void draw(struct app *app, struct place *p, struct box box)
 	guint marks = lanes_of_events(p);
 
 	if (!timeline_axis(app, p, &a)) {
-		canvas_put(app->canvas, y + 1, 1, box.cols, ROLE_DIM, frame_nothing(app));
+		canvas_put(app->canvas, y + 1, 1, box.cols, ROLE_DIM, frame_nothing(app, NULL));
 		return;
 	}
 	frame_completeness(app, y++, &p->rows->completeness);
