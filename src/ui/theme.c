@@ -9,7 +9,10 @@
 
 struct role_row {
 	const char *id;
-	struct style style[SCHEME_LIGHT_256 + 1];	/* mono; dark: 8, 256 colours; light: 8, 256 */
+	uint8_t mono, attr;		/* STYLE_ bits: without colours; with colours */
+	int16_t fg[4];			/* dark: of 8 colours, of 256; light: of 8, of 256 */
+	int16_t bg[2];			/* dark, light: of 256; 0: the terminal's */
+	uint8_t attr_8;			/* instead of .attr and .bg, where there are 8 colours */
 };
 
 #define MONO(attrs) { -1, -1, attrs }
@@ -23,72 +26,39 @@ struct role_row {
 
 /* Of all roles but parts. 256 colours: hues that colour-blind users can distinguish. */
 static const struct role_row roles[ROLE_N] = {
-	[ROLE_TEXT] = { "text", { MONO(0), C8(-1, 0), C256(-1, 0),
-		L8(-1, 0), C256(-1, 0) } },
-	[ROLE_DIM] = { "dim", { MONO(0), C8(-1, 0), C256(245, 0),
-		L8(-1, 0), C256(242, 0) } },
-	[ROLE_TITLE] = { "title", { MONO(0), C8(6, 0), C256(117, 0),
-		L8(4, 0), C256(24, 0) } },
-	[ROLE_CRUMB] = { "crumb", { MONO(B), C8(-1, B), C256(-1, B),
-		L8(-1, B), C256(-1, B) } },
-	[ROLE_LIVE] = { "live", { MONO(B), C8(2, B), C256(114, B),
-		L8(4, B), C256(25, B) } },
-	[ROLE_PAUSED] = { "paused", { MONO(B), C8(3, B), C256(221, B),
-		L8(5, B), C256(130, B) } },
-	[ROLE_COMPLETENESS] = { "trust", { MONO(0), C8(2, 0), C256(108, 0),
-		L8(4, 0), C256(24, 0) } },
-	[ROLE_DISTRUST] = { "distrust", { MONO(B), C8(1, B), C256(209, B),
-		L8(1, B), C256(124, B) } },
-	[ROLE_HEADER] = { "header", { MONO(U), C8(6, 0), C256(109, 0),
-		L8(4, 0), C256(24, 0) } },
-	[ROLE_SORTED] = { "sorted", { MONO(B | U), C8(6, B), C256(153, B),
-		L8(4, B), C256(18, B) } },
-	[ROLE_SELECTED] = { "selected", { MONO(R), C8(-1, R), { -1, 237, B },
-		L8(-1, R), { -1, 252, B } } },
-	[ROLE_MARKED] = { "marked", { MONO(B), C8(1, B), C256(209, B),
-		L8(1, B), C256(124, B) } },
-	[ROLE_OPEN] = { "open", { MONO(B), C8(3, 0), C256(179, 0),
-		L8(5, 0), C256(94, 0) } },
-	[ROLE_KEY] = { "key", { MONO(B), C8(-1, B), C256(-1, B),
-		L8(-1, B), C256(-1, B) } },
-	[ROLE_KEYNAME] = { "keyname", { MONO(0), C8(6, 0), C256(109, 0),
-		L8(4, 0), C256(24, 0) } },
-	[ROLE_STATUS] = { "status", { MONO(0), C8(-1, 0), C256(-1, 0),
-		L8(-1, 0), C256(-1, 0) } },
-	[ROLE_ERROR] = { "error", { MONO(B), C8(1, B), C256(209, B),
-		L8(1, B), C256(124, B) } },
-	[ROLE_COACH] = { "coach", { MONO(R), C8(3, R), { 16, 179, 0 },
-		L8(5, R), { 16, 222, 0 } } },
-	[ROLE_WHY] = { "why", { MONO(B), C8(3, B), C256(221, B),
-		L8(5, B), C256(88, B) } },
-	[ROLE_SPARK] = { "spark", { MONO(0), C8(6, 0), C256(67, 0),
-		L8(4, 0), C256(25, 0) } },
-	[ROLE_HOT] = { "hot", { MONO(B), C8(1, B), C256(209, B),
-		L8(1, B), C256(124, B) } },
-	[ROLE_MATCH] = { "match", { MONO(B | U), C8(3, B | U), C256(221, B | U),
-		L8(5, B | U), C256(130, B | U) } },
-	[ROLE_AXIS] = { "axis", { MONO(0), C8(-1, 0), C256(245, 0),
-		L8(-1, 0), C256(242, 0) } },
-	[ROLE_PROVISIONAL] = { "soft", { MONO(0), C8(3, 0), C256(179, 0),
-		L8(5, 0), C256(94, 0) } },
-	[ROLE_UNREAD] = { "unread", { MONO(0), C8(-1, 0), C256(245, 0),
-		L8(-1, 0), C256(242, 0) } },
-	[ROLE_HEAT + 0] = { "heat0", { MONO(0), C8(6, 0), C256(73, 0),
-		L8(4, 0), C256(25, 0) } },
-	[ROLE_HEAT + 1] = { "heat1", { MONO(0), C8(6, 0), C256(72, 0),
-		L8(4, 0), C256(24, 0) } },
-	[ROLE_HEAT + 2] = { "heat2", { MONO(0), C8(2, 0), C256(108, 0),
-		L8(6, 0), C256(23, 0) } },
-	[ROLE_HEAT + 3] = { "heat3", { MONO(0), C8(2, 0), C256(143, 0),
-		L8(6, 0), C256(58, 0) } },
-	[ROLE_HEAT + 4] = { "heat4", { MONO(0), C8(3, 0), C256(179, 0),
-		L8(5, 0), C256(94, 0) } },
-	[ROLE_HEAT + 5] = { "heat5", { MONO(0), C8(3, 0), C256(215, 0),
-		L8(5, 0), C256(130, 0) } },
-	[ROLE_HEAT + 6] = { "heat6", { MONO(B), C8(1, 0), C256(209, 0),
-		L8(1, 0), C256(124, 0) } },
-	[ROLE_HEAT + 7] = { "heat7", { MONO(B), C8(1, B), C256(203, B),
-		L8(1, B), C256(160, B) } },
+	[ROLE_TEXT] = { "text", .fg = { -1, -1, -1, -1 } },
+	[ROLE_DIM] = { "dim", .fg = { -1, 245, -1, 242 } },
+	[ROLE_TITLE] = { "title", .fg = { 6, 117, 4, 24 } },
+	[ROLE_CRUMB] = { "crumb", B, B, .fg = { -1, -1, -1, -1 } },
+	[ROLE_LIVE] = { "live", B, B, .fg = { 2, 114, 4, 25 } },
+	[ROLE_PAUSED] = { "paused", B, B, .fg = { 3, 221, 5, 130 } },
+	[ROLE_COMPLETENESS] = { "trust", .fg = { 2, 108, 4, 24 } },
+	[ROLE_DISTRUST] = { "distrust", B, B, .fg = { 1, 209, 1, 124 } },
+	[ROLE_HEADER] = { "header", U, 0, .fg = { 6, 109, 4, 24 } },
+	[ROLE_SORTED] = { "sorted", B | U, B, .fg = { 6, 153, 4, 18 } },
+	[ROLE_SELECTED] = { "selected", R, B, .fg = { -1, -1, -1, -1 }, .bg = { 237, 252 }, .attr_8 = R },
+	[ROLE_MARKED] = { "marked", B, B, .fg = { 1, 209, 1, 124 } },
+	[ROLE_OPEN] = { "open", B, 0, .fg = { 3, 179, 5, 94 } },
+	[ROLE_KEY] = { "key", B, B, .fg = { -1, -1, -1, -1 } },
+	[ROLE_KEYNAME] = { "keyname", .fg = { 6, 109, 4, 24 } },
+	[ROLE_STATUS] = { "status", .fg = { -1, -1, -1, -1 } },
+	[ROLE_ERROR] = { "error", B, B, .fg = { 1, 209, 1, 124 } },
+	[ROLE_COACH] = { "coach", R, 0, .fg = { 3, 16, 5, 16 }, .bg = { 179, 222 }, .attr_8 = R },
+	[ROLE_WHY] = { "why", B, B, .fg = { 3, 221, 5, 88 } },
+	[ROLE_SPARK] = { "spark", .fg = { 6, 67, 4, 25 } },
+	[ROLE_HOT] = { "hot", B, B, .fg = { 1, 209, 1, 124 } },
+	[ROLE_MATCH] = { "match", B | U, B | U, .fg = { 3, 221, 5, 130 } },
+	[ROLE_AXIS] = { "axis", .fg = { -1, 245, -1, 242 } },
+	[ROLE_PROVISIONAL] = { "soft", .fg = { 3, 179, 5, 94 } },
+	[ROLE_UNREAD] = { "unread", .fg = { -1, 245, -1, 242 } },
+	[ROLE_HEAT + 0] = { "heat0", .fg = { 6, 73, 4, 25 } },
+	[ROLE_HEAT + 1] = { "heat1", .fg = { 6, 72, 4, 24 } },
+	[ROLE_HEAT + 2] = { "heat2", .fg = { 2, 108, 6, 23 } },
+	[ROLE_HEAT + 3] = { "heat3", .fg = { 2, 143, 6, 58 } },
+	[ROLE_HEAT + 4] = { "heat4", .fg = { 3, 179, 5, 94 } },
+	[ROLE_HEAT + 5] = { "heat5", .fg = { 3, 215, 5, 130 } },
+	[ROLE_HEAT + 6] = { "heat6", B, 0, .fg = { 1, 209, 1, 124 } },
+	[ROLE_HEAT + 7] = { "heat7", B, B, .fg = { 1, 203, 1, 160 } },
 };
 
 #define HUE_SHADES 4
@@ -136,11 +106,21 @@ static bool is_part(enum role role)
 	return role >= ROLE_PART && role < ROLE_HEAT;
 }
 
-static const struct style *styles_of(enum role role)
+/* In a scheme without 24-bit colours. */
+static struct style style_of(enum scheme scheme, enum role role)
 {
-	enum part p = (enum part)(role - ROLE_PART);
+	const struct role_row *r = &roles[role];
+	bool few = scheme == SCHEME_DARK_8 || scheme == SCHEME_LIGHT_8;
+	int bg = few ? 0 : r->bg[scheme == SCHEME_LIGHT_256];
 
-	return is_part(role) ? hues[part_groups[part_group_of(p)].hue][part_shade(p)] : roles[role].style;
+	if (is_part(role)) {
+		enum part p = (enum part)(role - ROLE_PART);
+
+		return hues[part_groups[part_group_of(p)].hue][part_shade(p)][scheme];
+	}
+	if (scheme == SCHEME_MONO)
+		return (struct style){ -1, -1, r->mono };
+	return (struct style){ r->fg[scheme - SCHEME_DARK_8], bg ? bg : -1, few && r->bg[0] ? r->attr_8 : r->attr };
 }
 
 const char *const theme_ids[THEME_N + 1] = { "auto", "dark", "light", "mono", NULL };
@@ -205,8 +185,8 @@ struct style theme_style(enum scheme scheme, enum role role)
 {
 	g_assert((unsigned)role < ROLE_N && (unsigned)scheme < SCHEME_N);
 	if (!is_rgb(scheme))
-		return styles_of(role)[scheme];
-	struct style s = styles_of(role)[is_light_scheme(scheme) ? SCHEME_LIGHT_256 : SCHEME_DARK_256];
+		return style_of(scheme, role);
+	struct style s = style_of(is_light_scheme(scheme) ? SCHEME_LIGHT_256 : SCHEME_DARK_256, role);
 	if (role >= ROLE_HEAT)
 		s.fg = rgb(gradient_color(GRADIENT_HEAT, is_light_scheme(scheme),
 					  (double)(role - ROLE_HEAT) / (HEAT_LEVELS - 1)));
