@@ -6,6 +6,7 @@
 #include "base/fail.h"
 #include "base/files.h"
 #include "base/limits.h"
+#include "base/sort.h"
 #include "base/timefmt.h"
 #include "views/explanations.h"
 
@@ -411,10 +412,8 @@ static void visit(void *data, const struct second *s, const struct metric_value 
 static int compare_alerts(const void *a, const void *b)
 {
 	const struct alert *x = *(void *const *)a, *y = *(void *const *)b;
-	if (x->begin_ns != y->begin_ns)
-		return x->begin_ns < y->begin_ns ? -1 : 1;
-	int order = strcmp(x->threshold->text, y->threshold->text);
-	return order ? order : strcmp(x->of, y->of);
+	return ORDER(x->begin_ns, y->begin_ns) ?: strcmp(x->threshold->text, y->threshold->text) ?:
+	       strcmp(x->of, y->of);
 }
 
 void alerts_begin_at(struct alerts *a, int64_t ns)

@@ -3,6 +3,7 @@
  * Alerts: the times in which a threshold was reached. One row for each; and one for each threshold that was not reached
  * in the range, which is OK, or unknown if the range has no value of its metric.
  */
+#include "base/sort.h"
 #include "views/alerts.h"
 #include "views/common.h"
 #include "views/explanations.h"
@@ -57,12 +58,8 @@ static struct alert_row *add_row(struct rows *rows, const struct threshold *t, c
 static int compare(const void *a, const void *b)
 {
 	const struct alert_row *x = *(void *const *)a, *y = *(void *const *)b;
-	if (x->alert.state != y->alert.state)
-		return x->alert.state > y->alert.state ? -1 : 1;
-	if (x->alert.begin_ns != y->alert.begin_ns)
-		return x->alert.begin_ns > y->alert.begin_ns ? -1 : 1;
-	int order = g_strcmp0(x->threshold->text, y->threshold->text);
-	return order ? order : g_strcmp0(x->alert.of, y->alert.of);
+	return ORDER(y->alert.state, x->alert.state) ?: ORDER(y->alert.begin_ns, x->alert.begin_ns) ?:
+	       g_strcmp0(x->threshold->text, y->threshold->text) ?: g_strcmp0(x->alert.of, y->alert.of);
 }
 
 static struct rows *build(const struct timeline *tl, const struct view_query *query)

@@ -5,6 +5,7 @@
 #include "views/causes.h"
 
 #include "base/limits.h"
+#include "base/sort.h"
 #include "base/timefmt.h"
 #include "views/explanations.h"
 #include "views/path.h"
@@ -221,9 +222,7 @@ static int compare_slower(const void *va, const void *vb)
 {
 	const struct trace_row *a = *(const struct trace_row *const *)va, *b = *(const struct trace_row *const *)vb;
 	int64_t x = span_duration(a->root), y = span_duration(b->root);
-	if (x != y)
-		return x > y ? -1 : 1;
-	return (a->root->trace_id > b->root->trace_id) - (a->root->trace_id < b->root->trace_id);
+	return ORDER(y, x) ?: ORDER(a->root->trace_id, b->root->trace_id);
 }
 
 /* The part's letters, in the order of enum part; the whole bar is as long as the mean, `longest` being BAR letters. */
@@ -264,16 +263,8 @@ static const char *took_of(struct rows *rows, const struct cause_row *r)
 static int compare(const void *va, const void *vb)
 {
 	const struct cause_row *a = *(const struct cause_row *const *)va, *b = *(const struct cause_row *const *)vb;
-	if (a->state != b->state)
-		return (int)a->state - (int)b->state;
-	bool a_known = a->part != PART_N, b_known = b->part != PART_N;
-	if (a_known != b_known)
-		return a_known ? -1 : 1;
-	if (a->lost_ns != b->lost_ns)
-		return a->lost_ns > b->lost_ns ? -1 : 1;
-	if (a->c.stat.max != b->c.stat.max)
-		return a->c.stat.max > b->c.stat.max ? -1 : 1;
-	return common_compare(&a->c, &b->c);
+	return ORDER(a->state, b->state) ?: ORDER(a->part == PART_N, b->part == PART_N) ?:
+	       ORDER(b->lost_ns, a->lost_ns) ?: ORDER(b->c.stat.max, a->c.stat.max) ?: common_compare(&a->c, &b->c);
 }
 
 static void describe(struct rows *rows, guint n_slow)
@@ -336,11 +327,8 @@ struct slow_root {
 static int compare_later(const void *va, const void *vb)
 {
 	const struct slow_root *a = va, *b = vb;
-	if (a->second_ns != b->second_ns)
-		return a->second_ns > b->second_ns ? -1 : 1;
-	if (a->excess_ns != b->excess_ns)
-		return a->excess_ns > b->excess_ns ? -1 : 1;
-	return (a->root->trace_id > b->root->trace_id) - (a->root->trace_id < b->root->trace_id);
+	return ORDER(b->second_ns, a->second_ns) ?: ORDER(b->excess_ns, a->excess_ns) ?:
+	       ORDER(a->root->trace_id, b->root->trace_id);
 }
 
 /* Slow requests whose root ended in [from, to). */

@@ -13,6 +13,7 @@
  * By cause, a row is a phase and a part of the critical paths of an operation's requests (usual.h): a wait for another
  * service is the time of what that service did. The rows of an operation sum to its increase.
  */
+#include "base/sort.h"
 #include "base/timefmt.h"
 #include "views/evicted.h"
 #include "views/explanations.h"
@@ -46,7 +47,7 @@ struct changed_row {
 	struct common c;		/* service, name */
 	const char *kind, *mainly;
 	const char *phase;		/* NULL: none is named */
-	int64_t phase_more_ns;		/* of one span of the operation, on average */
+	int64_t phase_more_ns;		/* of one span of the operation, on average; TIME_UNKNOWN: none is named */
 	GArray *phases;			/* struct phase_time; used only while spans are summed; NULL: none */
 	struct intmap phase_index;	/* likewise: index in .phases */
 	bool phases_unknown;		/* those of some of its spans are evicted, or too many */
@@ -107,26 +108,6 @@ static GETTER(get_times)
 		value_none();
 }
 
-static GETTER(get_mainly_text)
-{
-	return value_text(rows->left_out ? NULL : ROW(row)->mainly);
-}
-
-static GETTER(get_phase_more)
-{
-	return ROW(row)->phase ? value_int(VALUE_NS, ROW(row)->phase_more_ns) : value_none();
-}
-
-static GETTER(get_worst_trace)
-{
-	return worst_trace_id(&ROW(row)->worst);
-}
-
-static GETTER(get_worst_span)
-{
-	return worst_span_id(&ROW(row)->worst);
-}
-
 static GETTER(get_explanation)
 {
 	return worst_explanation(&((struct changed_row *)row)->worst, rows);
@@ -184,12 +165,12 @@ static const struct column columns[] = {
 	COLUMN_N("times_ratio", "TIMES", VALUE_RATIO, 6, 6, "times as long as before, on average",
 		 get_times),
 	COLUMN_T("mainly", "CAUSE", 16, 0, "the kernel state that most of it went to",
-		 get_mainly_text),
+		 MEMBER(struct changed_row, mainly, .none = IF_LEFT_OUT)),
 	COLUMN_OPTIONAL("phase", "PHASE", VALUE_TEXT, 10, 4,
 			"the phase whose own time grew most, if that is half of EACH or more; by cause: each",
 			MEMBER(struct changed_row, phase)),
 	COLUMN_N("phase_delta_ns", "+", VALUE_NS, 0, 0, "how much longer that phase took of its own, each, on average",
-		 get_phase_more),
+		 MEMBER(struct changed_row, phase_more_ns)),
 	COLUMN_N("count", "COUNT", VALUE_COUNT, 5, 2, "how many ended in the range", get_now_count_),
 	COLUMN_N("count_before", "BEFORE", VALUE_COUNT, 6, 3, "and before", get_before_count_),
 	COLUMN_N("rate", "PER SEC", VALUE_COUNT, 7, 10, "how many a second", get_now_rate),
@@ -205,8 +186,9 @@ static const struct column columns[] = {
 	COLUMN_N("max_ns", "MAX", VALUE_NS, 0, 0, "the longest", get_now_max_),
 	COLUMN_N("max_before_ns", "BEFORE", VALUE_NS, 0, 0, "and before", get_before_max_),
 	PART_LIST(COLUMN_MORE)
-	COLUMN_BATCH_ID("worst_trace_id", "trace of the longest of them in the range", get_worst_trace),
-	COLUMN_BATCH_ID("worst_span_id", "that span's id", get_worst_span),
+	COLUMN_BATCH_ID("worst_trace_id", "trace of the longest of them in the range",
+			MEMBER_OF(struct changed_row, worst.span, trace_id)),
+	COLUMN_BATCH_ID("worst_span_id", "that span's id", MEMBER_OF(struct changed_row, worst.span, span_id)),
 	COLUMN_T("verdict", "VERDICT", 0, 0, "why the longest of them in the range took so long", get_explanation),
 };
 
@@ -274,6 +256,7 @@ static struct changed_row *row_of(struct row_map *map, const struct periods *p,
 	r->c.row.drill.operation = r->c.name;
 	r->c.row.drill.service = r->c.service;
 	r->operation = ID_NONE;
+	r->phase_more_ns = TIME_UNKNOWN;
 	for (int w = 0; w < WHENS; w++)
 		r->seconds[w] = p->seconds[w];
 	return r;
@@ -418,12 +401,9 @@ static int64_t phase_more(const struct changed_row *r, const struct phase_time *
 static bool grew_more(const struct changed_row *r, const struct phase_time *a, const struct phase_time *b)
 {
 	int64_t x = phase_more(r, a), y = phase_more(r, b);
-	int order = g_strcmp0(a->name, b->name);
-	if (!order)
-		order = g_strcmp0(a->service, b->service);
-	if (!order)
-		order = (int)a->kind - (int)b->kind;
-	return x != y ? x > y : order < 0;
+	int order = ORDER(y, x) ?: g_strcmp0(a->name, b->name) ?: g_strcmp0(a->service, b->service) ?:
+		    ORDER(a->kind, b->kind);
+	return order < 0;
 }
 
 static void name_phase(struct rows *rows, struct changed_row *r)
@@ -581,7 +561,7 @@ static int compare_lost(const void *va, const void *vb)
 {
 	const struct changed_row *a = *(const struct changed_row *const *)va;
 	const struct changed_row *b = *(const struct changed_row *const *)vb;
-	return (lost(a) < lost(b)) - (lost(a) > lost(b));
+	return ORDER(lost(b), lost(a));
 }
 
 #define CAUSES_SAID 3
@@ -697,12 +677,8 @@ static int compare(const void *va, const void *vb)
 {
 	const struct changed_row *a = *(const struct changed_row *const *)va;
 	const struct changed_row *b = *(const struct changed_row *const *)vb;
-	int order = common_compare(&a->c, &b->c);
-	if (!order)
-		order = g_strcmp0(a->kind, b->kind);
-	if (!order && a->operation != ID_NONE)
-		order = g_strcmp0(a->phase, b->phase);
-	return order ? order : (int)a->part - (int)b->part;
+	return common_compare(&a->c, &b->c) ?: g_strcmp0(a->kind, b->kind) ?:
+	       (a->operation != ID_NONE ? g_strcmp0(a->phase, b->phase) : 0) ?: ORDER(a->part, b->part);
 }
 
 static struct rows *build(const struct timeline *tl, const struct view_query *query)

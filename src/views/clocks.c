@@ -4,6 +4,7 @@
 
 #include "base/each.h"
 #include "base/limits.h"
+#include "base/sort.h"
 
 #include <math.h>
 #include <string.h>
@@ -40,8 +41,7 @@ static const char *boot_of(const struct host_info *h)
 static int compare_clocks(const void *va, const void *vb)
 {
 	const struct clock *a = va, *b = vb;
-	int order = strcmp(a->host, b->host);
-	return order ? order : strcmp(a->boot, b->boot);
+	return strcmp(a->host, b->host) ?: strcmp(a->boot, b->boot);
 }
 
 /* Adds the host's clock, or reuses the clock of another host with the same boot id. The clock is named after the
@@ -181,9 +181,7 @@ struct timed_half { uint64_t trace, span; int64_t begin, end; uint32_t clock; };
 static int compare_halves(const void *va, const void *vb)
 {
 	const struct timed_half *a = va, *b = vb;
-	if (a->trace != b->trace)
-		return a->trace < b->trace ? -1 : 1;
-	return a->span != b->span ? (a->span < b->span ? -1 : 1) : 0;
+	return ORDER(a->trace, b->trace) ?: ORDER(a->span, b->span);
 }
 
 static GArray *clients_of(const struct timeline *tl, const struct clocks *k)
@@ -459,7 +457,7 @@ static void spread(struct clocks *k)
 static int compare_links(const void *va, const void *vb)
 {
 	const struct clock_link *a = va, *b = vb;
-	return a->a != b->a ? (a->a < b->a ? -1 : 1) : a->b < b->b ? -1 : a->b > b->b;
+	return ORDER(a->a, b->a) ?: ORDER(a->b, b->b);
 }
 
 struct clocks *clocks_new(const struct timeline *tl)

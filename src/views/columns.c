@@ -44,11 +44,12 @@ static struct value member_value(const struct column *c, const struct row *row, 
 	const char *base = (const char *)row;
 	int64_t n;
 
-	if (m->missing & (rows->missing | row->missing))
-		return value_none();
 	if (m->pointer)
 		base = *(const char *const *)(const void *)(base + m->pointer);
 	const void *p = base + m->offset;
+	if (!base || m->missing & (rows->missing | row->missing) || (m->none == IF_LEFT_OUT && rows->left_out) ||
+	    (m->known && !*(const bool *)(base + m->known)))
+		return value_none();
 	if (m->type == MEMBER_TEXT)
 		return text_of(m, *(const char *const *)p);
 	if (m->type == MEMBER_DOUBLE)
@@ -89,6 +90,11 @@ static struct value parts_ns(const struct row *row, const struct rows *rows, uns
 {
 	return ROW(row)->parts_unknown || row_missing(row, rows) & needs ? value_none() :
 		value_int(VALUE_NS, ns);
+}
+
+GETTER(get_count_rate)
+{
+	return value_int(VALUE_COUNT, ROW(row)->stat.count / rows->seconds + 0.5);
 }
 
 GETTER(get_cpu)

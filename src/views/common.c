@@ -4,6 +4,7 @@
  */
 #include "views/common.h"
 
+#include "base/sort.h"
 #include "base/timefmt.h"
 #include "state/store/container.h"
 
@@ -83,29 +84,12 @@ static int compare_text(const char *a, const char *b)
 	return a == b ? 0 : g_strcmp0(a, b);	/* names are mostly identical pointers into the timeline */
 }
 
-static int compare_int(int64_t a, int64_t b)
-{
-	return (a > b) - (a < b);
-}
-
 int common_compare(const struct common *a, const struct common *b)
 {
-	int order = compare_text(a->host, b->host);
-	if (!order)
-		order = compare_int(a->pid, b->pid);
-	if (!order)
-		order = compare_int(a->tid, b->tid);
-	if (!order)
-		order = compare_int(a->start_ns, b->start_ns);
-	if (!order)
-		order = compare_text(a->service, b->service);
-	if (!order)
-		order = compare_text(a->name, b->name);
-	if (!order)
-		order = compare_text(a->comm, b->comm);
-	if (!order)
-		order = compare_text(a->container, b->container);
-	return order;
+	return compare_text(a->host, b->host) ?: ORDER(a->pid, b->pid) ?: ORDER(a->tid, b->tid) ?:
+	       ORDER(a->start_ns, b->start_ns) ?: compare_text(a->service, b->service) ?:
+	       compare_text(a->name, b->name) ?: compare_text(a->comm, b->comm) ?:
+	       compare_text(a->container, b->container);
 }
 
 /* Rows with the same names and ids, as those of several tasks without a name, are ordered by their figures: in which
@@ -115,10 +99,8 @@ static int compare_figures(const struct common *a, const struct common *b)
 	int order = 0;
 
 	for (unsigned p = 0; p < PART_N && !order; p++)
-		order = compare_int(b->part[p], a->part[p]);
-	if (!order)
-		order = compare_int((int64_t)b->stat.count, (int64_t)a->stat.count);
-	return order ? order : compare_int(b->stat.total, a->stat.total);
+		order = ORDER(b->part[p], a->part[p]);
+	return order ?: ORDER(b->stat.count, a->stat.count) ?: ORDER(b->stat.total, a->stat.total);
 }
 
 static int compare_rows(const void *pa, const void *pb, void *compare)
@@ -126,9 +108,7 @@ static int compare_rows(const void *pa, const void *pb, void *compare)
 	const struct common *a = *(const struct common *const *)pa, *b = *(const struct common *const *)pb;
 	int order = compare ? (*(GCompareFunc *)compare)(pa, pb) : common_compare(a, b);
 
-	if (!order)
-		order = compare_text(a->boot, b->boot);
-	return order ? order : compare_figures(a, b);
+	return order ?: compare_text(a->boot, b->boot) ?: compare_figures(a, b);
 }
 
 /* Makes equal keys unique by the order of the rows. Rows have equal keys if they share a name and their beginning is

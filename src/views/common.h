@@ -154,6 +154,7 @@ GETTER(get_mainly);
 PART_LIST(PART_GETTER)
 #undef PART_GETTER
 GETTER(get_file);		/* disk and writeback */
+GETTER(get_count_rate);		/* stat.count a second of rows->seconds */
 GETTER(get_runq_ratio);		/* share of parts that is runnable */
 
 /*

@@ -2,6 +2,7 @@
 /* Compares one span with another span or with the typical span: see compare.h. */
 #include "views/compare.h"
 
+#include "base/sort.h"
 #include "base/timefmt.h"
 #include "state/store/span_tree.h"
 #include "views/history.h"
@@ -206,13 +207,8 @@ static int compare_others(const void *va, const void *vb)
 {
 	const struct other *x = va, *y = vb;
 	const struct span *a = x->span, *b = y->span;
-	if (x->duration_ns != y->duration_ns)
-		return x->duration_ns < y->duration_ns ? -1 : 1;
-	if (a->begin_ns != b->begin_ns)
-		return a->begin_ns < b->begin_ns ? -1 : 1;
-	if (a->trace_id != b->trace_id)
-		return a->trace_id < b->trace_id ? -1 : 1;
-	return (a->span_id > b->span_id) - (a->span_id < b->span_id);
+	return ORDER(x->duration_ns, y->duration_ns) ?: ORDER(a->begin_ns, b->begin_ns) ?:
+	       ORDER(a->trace_id, b->trace_id) ?: ORDER(a->span_id, b->span_id);
 }
 
 static const struct other *other_at(const GArray *others, guint i)
@@ -375,10 +371,7 @@ static int compare_rows(const void *va, const void *vb)
 {
 	const struct compare_row *a = *(const struct compare_row *const *)va;
 	const struct compare_row *b = *(const struct compare_row *const *)vb;
-	if (a->is_whole != b->is_whole)
-		return a->is_whole ? -1 : 1;
-	int order = common_compare(&a->c, &b->c);
-	return order ? order : g_strcmp0(a->kind, b->kind);
+	return ORDER(b->is_whole, a->is_whole) ?: common_compare(&a->c, &b->c) ?: g_strcmp0(a->kind, b->kind);
 }
 
 /* The node of the requested span, or of the root if span_id is 0. -1: not found. */

@@ -137,16 +137,6 @@ void worst_hold(const struct worst_span *w, struct rows *rows)
 		rows_hold_span(rows, w->span);
 }
 
-struct value worst_trace_id(const struct worst_span *w)
-{
-	return w->span ? value_int(VALUE_HEX64, w->span->trace_id) : value_none();
-}
-
-struct value worst_span_id(const struct worst_span *w)
-{
-	return w->span ? value_int(VALUE_HEX64, w->span->span_id) : value_none();
-}
-
 struct value worst_explanation(struct worst_span *w, const struct rows *rows)
 {
 	return w->span ? explanations_value(rows->extra, rows, w->span, &w->explanation) : value_none();

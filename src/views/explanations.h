@@ -37,9 +37,7 @@ void worst_add(struct worst_span *w, const struct span *s, int64_t ns);
 void worst_add_evicted(struct worst_span *w, int64_t longest_ns);
 /* Call it when all are added: the rows reference the span from then on. */
 void worst_hold(const struct worst_span *w, struct rows *rows);
-/* Values of columns; null if .span is NULL. The rows have explanations_attach(). */
-struct value worst_trace_id(const struct worst_span *w);
-struct value worst_span_id(const struct worst_span *w);
+/* Value of a column; null if .span is NULL. The rows have explanations_attach(). */
 struct value worst_explanation(struct worst_span *w, const struct rows *rows);
 
 #endif

@@ -4,6 +4,7 @@
 
 #include "base/intmap.h"
 #include "base/limits.h"
+#include "base/sort.h"
 #include "base/text.h"
 #include "base/timefmt.h"
 #include "state/kernel/syscalls.h"
@@ -294,9 +295,7 @@ static void add_threads(struct flame_builder *b, const struct range *range)
 /* Most time first. */
 static int compare_siblings(const struct flame_row *a, const struct flame_row *b)
 {
-	if (a->total_ns != b->total_ns)
-		return a->total_ns > b->total_ns ? -1 : 1;
-	return a->kind != b->kind ? (int)a->kind - (int)b->kind : strcmp(a->name, b->name);
+	return ORDER(b->total_ns, a->total_ns) ?: ORDER(a->kind, b->kind) ?: strcmp(a->name, b->name);
 }
 
 static int compare(const void *va, const void *vb)

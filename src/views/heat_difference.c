@@ -3,6 +3,7 @@
 #include "views/heat_difference.h"
 
 #include "base/each.h"
+#include "base/sort.h"
 #include "views/common.h"
 #include "views/waited.h"
 
@@ -79,7 +80,7 @@ static int compare_sizes(const void *a, const void *b)
 {
 	double x = size_of(a), y = size_of(b);
 	const struct heat_difference *p = a, *q = b;
-	return x != y ? x > y ? -1 : 1 : (int)p->field - (int)q->field;
+	return ORDER(y, x) ?: ORDER(p->field, q->field);
 }
 
 static void clear_difference(void *data)

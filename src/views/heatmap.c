@@ -3,6 +3,7 @@
 #include "views/heatmap.h"
 
 #include "base/limits.h"
+#include "base/sort.h"
 #include "base/timefmt.h"
 #include "views/evicted.h"
 #include "views/registry.h"
@@ -400,7 +401,7 @@ static struct heat_grid *grid_new(const struct metric_query *q)
 static int compare_values(const void *a, const void *b)
 {
 	const struct heat_value *x = a, *y = b;
-	return x->count != y->count ? x->count > y->count ? -1 : 1 : g_strcmp0(x->text, y->text);
+	return ORDER(y->count, x->count) ?: g_strcmp0(x->text, y->text);
 }
 
 static void add_column(struct rows *rows, struct heatmap *h, const struct column_counts *c, bool split,
@@ -475,22 +476,16 @@ static GETTER(get_high)
 	return high == INT64_MAX ? value_none() : value_int(VALUE_NS, high);
 }
 
-static GETTER(get_dominant_count)
-{
-	return CELL(row)->has_dominant ? value_int(VALUE_COUNT, (int64_t)CELL(row)->dominant_count) : value_none();
-}
-
 static const struct column columns[] = {
-	{ .id = "begin_ns", .title = "BEGIN", .kind = VALUE_TIME, .width = 12, .help = "begin of the cell's second",
-	  .get = MEMBER(struct heat_cell, begin_ns) },
-	{ .id = "end_ns", .title = "END", .kind = VALUE_TIME, .help = "its end", .get =
-	MEMBER(struct heat_cell, end_ns) },
+	COLUMN_TIME("begin_ns", "BEGIN", 12, 0, "begin of the cell's second", MEMBER(struct heat_cell, begin_ns)),
+	COLUMN_TIME("end_ns", "END", 0, 0, "its end", MEMBER(struct heat_cell, end_ns)),
 	COLUMNS_LATENCY_ROW(get_low, get_high),
 	COLUMN_N("count", "COUNT", VALUE_COUNT, 7, 0, "how many durations the cell has",
 		 MEMBER(struct heat_cell, count)),
 	COLUMN_FLEX("dominant", "MOSTLY", 16, "the value of the field of --by that most of them have",
 		    MEMBER(struct heat_cell, dominant)),
-	COLUMN_N("dominant_count", "OF IT", VALUE_COUNT, 7, 1, "how many have that value", get_dominant_count),
+	COLUMN_N("dominant_count", "OF IT", VALUE_COUNT, 7, 1, "how many have that value", 
+		 MEMBER(struct heat_cell, dominant_count, .known = offsetof(struct heat_cell, has_dominant))),
 };
 
 static const char *const needs[] = { NEED_LATENCIES, NEED_LATENCY_CALLERS, NULL };

@@ -2,6 +2,7 @@
 /* Which events a lane has, in words: see lane_events.h. */
 #include "views/lane_events.h"
 
+#include "base/sort.h"
 #include "base/timefmt.h"
 
 #include <string.h>
@@ -31,7 +32,7 @@ static void add(GArray *all, const char *name, uint64_t n)
 static int most_first(const void *va, const void *vb)
 {
 	const struct named *a = va, *b = vb;
-	return a->n != b->n ? (a->n < b->n) - (a->n > b->n) : strcmp(a->name, b->name);
+	return ORDER(b->n, a->n) ?: strcmp(a->name, b->name);
 }
 
 void lane_events_text(GString *text, const struct rows *rows, const struct lane_events *of)

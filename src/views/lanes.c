@@ -2,6 +2,7 @@
 /* What CPUs, threads, devices and interrupts did in each step or cell of a range: see lanes.h. */
 #include "views/lanes.h"
 
+#include "base/sort.h"
 #include "base/timefmt.h"
 #include "state/store/container.h"
 #include "views/lane_events.h"
@@ -602,26 +603,20 @@ static int compare(const void *va, const void *vb)
 {
 	const struct lane_row *a = *(const struct lane_row *const *)va;
 	const struct lane_row *b = *(const struct lane_row *const *)vb;
-	int order = (a->kind > b->kind) - (a->kind < b->kind);
-	if (!order)
-		order = g_strcmp0(a->c.host, b->c.host);
+	bool threads = a->kind == LANE_THREADS;
+	int order = ORDER(a->kind, b->kind) ?: g_strcmp0(a->c.host, b->c.host);
 	if (!order && a->kind == LANE_CPU)
-		order = (a->cpu > b->cpu) - (a->cpu < b->cpu);
-	if (!order && a->kind == LANE_THREADS && a->grouped)
-		order = a->group_ns != b->group_ns ? a->group_ns > b->group_ns ? -1 : 1 :
-			g_strcmp0(a->c.container, b->c.container);
-	if (!order && a->kind == LANE_THREADS && a->is_container != b->is_container)
-		return a->is_container ? -1 : 1;
+		order = ORDER(a->cpu, b->cpu);
+	if (!order && threads && a->grouped)
+		order = ORDER(b->group_ns, a->group_ns) ?: g_strcmp0(a->c.container, b->c.container);
+	if (!order && threads)
+		order = ORDER(b->is_container, a->is_container);
 	/* on the screen first what ran, or recorded most */
 	if (!order && a->cells && a->by_events && b->by_events)
-		order = (a->events < b->events) - (a->events > b->events);
-	if (!order && a->kind == LANE_THREADS && a->cells) {
-		int64_t x = part_sum_cpu(a->c.part), y = part_sum_cpu(b->c.part);
-		order = (x < y) - (x > y);
-	}
-	if (!order)
-		order = common_compare(&a->c, &b->c);
-	return order ? order : (a->begin_ns > b->begin_ns) - (a->begin_ns < b->begin_ns);
+		order = ORDER(b->events, a->events);
+	if (!order && threads && a->cells)
+		order = ORDER(part_sum_cpu(b->c.part), part_sum_cpu(a->c.part));
+	return order ?: common_compare(&a->c, &b->c) ?: ORDER(a->begin_ns, b->begin_ns);
 }
 
 static void free_cells(void *owned)
@@ -869,13 +864,10 @@ static gint compare_wakers(gconstpointer va, gconstpointer vb, gpointer data)
 	const struct timeline *tl = data;
 	const struct waker_cell *a = va, *b = vb;
 	const struct thread_info *x = timeline_thread(tl, a->waker), *y = timeline_thread(tl, b->waker);
-	if (a->count != b->count)
-		return a->count > b->count ? -1 : 1;
-	if (!x || !y)
-		return x ? -1 : y ? 1 : strcmp(timeline_string(tl, a->irq), timeline_string(tl, b->irq));
-	if (x->tid != y->tid)
-		return x->tid < y->tid ? -1 : 1;
-	return (x->start_ns > y->start_ns) - (x->start_ns < y->start_ns);
+	int order = ORDER(b->count, a->count) ?: ORDER(!x, !y);
+	if (order || !x)
+		return order ?: strcmp(timeline_string(tl, a->irq), timeline_string(tl, b->irq));
+	return ORDER(x->tid, y->tid) ?: ORDER(x->start_ns, y->start_ns);
 }
 
 #define WAKERS_NAMED 2

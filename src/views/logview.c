@@ -32,11 +32,6 @@ static GETTER(get_end_ns)
 									value_none();
 }
 
-static GETTER(get_ret)
-{
-	return LINE(row)->has_ret ? value_int(VALUE_ID, LINE(row)->ret) : value_none();
-}
-
 static GETTER(get_error)
 {
 	const struct calllog_line *l = LINE(row);
@@ -58,7 +53,8 @@ static const struct column columns[] = {
 	COLUMN_T("kind", "KIND", 0, 0, "call, event, user, loss",
 		 MEMBER_OF(struct log_row, line, kind, .words = calllog_kind_name)),
 	COLUMN_ID("pid", "PID", 0, 0, "process id", MEMBER_OF(struct log_row, line, pid)),
-	COLUMN_ID("ret", "RET", 0, 0, "what a call returned", get_ret),
+	COLUMN_ID("ret", "RET", 0, 0, "what a call returned", 
+		  MEMBER_OF(struct log_row, line, ret, .known = offsetof(struct calllog_line, has_ret))),
 	COLUMN_T("error", "ERROR", 0, 0, "its error, as ENOENT", get_error),
 	COLUMN_TIME("time_ns", "NS", 0, 0, "the instant, ns since the epoch", MEMBER_OF(struct log_row, line, ts)),
 	COLUMN_TIME("exit_ns", "END", 0, 0, "when a call returned, ns since the epoch", get_end_ns),

@@ -3,6 +3,7 @@
  * Spans that are open at the end of the range (in a live session: now): for how long, and what their thread does
  * then. For spans that ended since, the later events also give the final duration and the end of the wait.
  */
+#include "base/sort.h"
 #include "views/evicted.h"
 #include "views/history.h"
 #include "views/registry.h"
@@ -175,15 +176,8 @@ static int compare(const void *va, const void *vb)
 	const struct span_row *ra = *(const struct span_row *const *)va;
 	const struct span_row *rb = *(const struct span_row *const *)vb;
 	const struct span *a = ra->span, *b = rb->span;
-	if (a->begin_ns != b->begin_ns)
-		return a->begin_ns < b->begin_ns ? -1 : 1;
-	if (a->trace_id != b->trace_id)
-		return a->trace_id < b->trace_id ? -1 : 1;
-	if (a->span_id != b->span_id)
-		return a->span_id < b->span_id ? -1 : 1;
-	if (a->kind != b->kind)
-		return (int)a->kind - (int)b->kind;
-	return common_compare(&ra->c, &rb->c);
+	return ORDER(a->begin_ns, b->begin_ns) ?: ORDER(a->trace_id, b->trace_id) ?:
+	       ORDER(a->span_id, b->span_id) ?: ORDER(a->kind, b->kind) ?: common_compare(&ra->c, &rb->c);
 }
 
 static void free_history(void *h)

@@ -20,17 +20,11 @@ struct operation_row {
 	struct common c;		/* name, service; parts: of all its spans */
 	uint64_t open;
 	int64_t usual_ns;
-	double seconds;
 	const struct span *slowest;	/* borrowed; used only while rows are built */
 	const char *mainly;		/* "futex 52%" */
 };
 
 #define ROW(row) ((const struct operation_row *)(row))
-
-static GETTER(get_rate)
-{
-	return value_int(VALUE_COUNT, ROW(row)->c.stat.count / ROW(row)->seconds + 0.5);
-}
 
 static GETTER(get_x_usual)
 {
@@ -39,18 +33,13 @@ static GETTER(get_x_usual)
 		value_ratio((double)r->c.stat.p99 / r->usual_ns) : value_none();
 }
 
-static GETTER(get_mainly_text)
-{
-	return value_text(rows->left_out ? NULL : ROW(row)->mainly);
-}
-
 static const struct column columns[] = {
 	COLUMN_FLEX("operation", "OPERATION", 14, "name of root spans and server halves", COMMON(name)),
 	COLUMN_T("service", "SERVICE", 9, 2, "service they belong to", COMMON(service)),
 	COLUMN_N("count", "COUNT", VALUE_COUNT, 0, 0, "how many ended in the range, of known duration",
 		 COMMON(stat.count)),
 	COLUMN_PARTIAL
-	COLUMN_N("rate", "REQ/s", VALUE_COUNT, 5, 3, "how many ended a second", get_rate),
+	COLUMN_N("rate", "REQ/s", VALUE_COUNT, 5, 3, "how many ended a second", get_count_rate),
 	COLUMN_N("errors", "ERR", VALUE_COUNT, 3, 3, "errors in them", COMMON(errors)),
 	COLUMN_RETAINED(descending, "open", "OPEN", VALUE_COUNT, 0, 0, "how many have not ended",
 			MEMBER(struct operation_row, open)),
@@ -62,7 +51,7 @@ static const struct column columns[] = {
 	COLUMN_N("x_usual_ratio", "xUSUAL", VALUE_RATIO, 6, 0, USUAL_TIMES("p99"),
 		 get_x_usual),
 	COLUMN_T("mainly", "CAUSE", 24, 1, "the largest part of their time, and what on",
-		 get_mainly_text),
+		 MEMBER(struct operation_row, mainly, .none = IF_LEFT_OUT)),
 };
 
 #define OF_THREADS ", summed over threads; 100 % is one"
@@ -171,7 +160,7 @@ int64_t overview_since(const struct timeline *tl, int64_t from_ns, int64_t to_ns
 /* --- operations --- */
 
 static struct operation_row *row_of(struct row_map *map, const struct history *h,
-				    const struct span *s, double seconds)
+				    const struct span *s)
 {
 	uint64_t key = reftext_pair(s->service, s->name) + (s->kind == SPAN_SERVER);
 	bool is_new;
@@ -184,15 +173,13 @@ static struct operation_row *row_of(struct row_map *map, const struct history *h
 		r->c.row.drill.operation = r->c.name;
 		r->c.row.drill.service = r->c.service;
 		r->usual_ns = history_usual(h, s);
-		r->seconds = seconds;
 	}
 	return r;
 }
 
-static void add_span(struct row_map *map, const struct history *h, const struct span *s,
-		     double seconds)
+static void add_span(struct row_map *map, const struct history *h, const struct span *s)
 {
-	struct operation_row *r = row_of(map, h, s, seconds);
+	struct operation_row *r = row_of(map, h, s);
 	r->c.errors += s->errors;
 	if (!r->slowest || span_duration(s) > span_duration(r->slowest))
 		r->slowest = s;
@@ -216,8 +203,7 @@ static void add_evicted(struct row_map *map, const struct history *h, const stru
 		    !evicted_wanted(map->rows, s, s->key.service, s->key.name) ||
 		    !evicted_counts(e, range, s))
 			continue;
-		struct operation_row *r = row_of(map, h, &like, range->seconds);
-		common_add_sum(&r->c, s);
+		common_add_sum(&row_of(map, h, &like)->c, s);
 	}
 }
 
@@ -240,11 +226,12 @@ static const char *mainly_of(struct rows *rows, const struct operation_row *r)
 static void add_operations(struct rows *rows, const struct history *h, const struct range *range)
 {
 	struct row_map map = { .rows = rows };
+	rows->seconds = range->seconds;
 	TIMELINE_EACH_SPAN(h->tl, i, range->from_ns, range->to_ns) {
 		const struct span *s = timeline_span(h->tl, i);
 		if (span_is_request(s) && range_has_span(range, s) &&
 		    query_wants_operation(&rows->query, s))
-			add_span(&map, h, s, range->seconds);
+			add_span(&map, h, s);
 	}
 	struct evicted evicted = { 0 };
 	add_evicted(&map, h, range, &evicted);

@@ -5,6 +5,7 @@
 #include "base/each.h"
 #include "base/intmap.h"
 #include "base/limits.h"
+#include "base/sort.h"
 #include "views/common.h"
 
 #include <string.h>
@@ -164,7 +165,7 @@ static int compare_ends(const void *va, const void *vb, void *data)
 	const struct path_walk *w = data;
 	int a = *(const int *)va, b = *(const int *)vb;
 	int64_t ea = span_at(w, a)->end_ns, eb = span_at(w, b)->end_ns;
-	return ea != eb ? (ea > eb ? -1 : 1) : a - b;
+	return ORDER(eb, ea) ?: a - b;
 }
 
 /* Children on other threads that the wait may have been for. If the waker chain is known, only children on its

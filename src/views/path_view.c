@@ -4,6 +4,7 @@
  */
 #include "views/path.h"
 
+#include "base/sort.h"
 #include "base/timefmt.h"
 #include "views/evicted.h"
 #include "views/registry.h"
@@ -48,8 +49,8 @@ static const struct column columns[] = {
 	COLUMN_HOST,
 	{ .id = "at_ns", .title = "AT", .kind = VALUE_NS, .width = 8, .priority = 2,
 	  .help = "when the piece begins, relative to the span", .get = get_at },
-	{ .id = "begin_ns", .title = "BEGIN", .kind = VALUE_TIME, .width = 0,
-	  .help = "when it begins and the piece before it ends", .get = MEMBER(struct path_row, p.begin_ns) },
+	COLUMN_TIME("begin_ns", "BEGIN", 0, 0, "when it begins and the piece before it ends",
+		    MEMBER(struct path_row, p.begin_ns)),
 	COLUMN_N("duration_ns", "DURATION", VALUE_NS, 8, 0, "its length; all pieces sum to the span", get_duration),
 	COLUMN_N("hops", "HOPS", VALUE_COUNT, 4, 7, "how many wakers the thread is away from a span of the request",
 		 MEMBER(struct path_row, p.depth, .missing = WAITS)),
@@ -134,7 +135,7 @@ static int compare(const void *va, const void *vb)
 {
 	const struct path_row *a = *(const struct path_row *const *)va;
 	const struct path_row *b = *(const struct path_row *const *)vb;
-	return (a->p.begin_ns > b->p.begin_ns) - (a->p.begin_ns < b->p.begin_ns);
+	return ORDER(a->p.begin_ns, b->p.begin_ns);
 }
 
 static void add_sentences(struct rows *rows, struct history *h, const struct tree *t, int node)

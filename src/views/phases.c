@@ -10,6 +10,7 @@
 #include "views/spans.h"
 #include "views/explanations.h"
 
+#include "base/sort.h"
 #include "base/timefmt.h"
 
 #include <string.h>
@@ -21,7 +22,6 @@ struct phase_row {
 	int64_t whole_ns;		/* the same of the operation's root spans */
 	int64_t self_ns;		/* sum of the self times of the row's spans */
 	int64_t parents_ns;		/* sum over the parents of the row's spans, each parent once */
-	double seconds;
 	uint32_t index;			/* number of the row in order of creation */
 	GHashTable *calls;		/* string id -> int64_t *; used only while spans are summed */
 	uint64_t evicted;		/* number of evicted spans in the row: their system calls are unknown */
@@ -33,11 +33,6 @@ struct phase_row {
 #define ROW(row) ((const struct phase_row *)(row))
 #define SELF "(self)"
 
-static GETTER(get_rate)
-{
-	return value_int(VALUE_COUNT, ROW(row)->c.stat.count / ROW(row)->seconds + 0.5);
-}
-
 static GETTER(get_share)
 {
 	const struct phase_row *r = ROW(row);
@@ -48,21 +43,6 @@ static GETTER(get_share_of_parent)
 {
 	const struct phase_row *r = ROW(row);
 	return r->parents_ns > 0 ? value_ratio((double)r->known_ns / r->parents_ns) : value_none();
-}
-
-static GETTER(get_mainly_text)
-{
-	return value_text(rows->left_out ? NULL : ROW(row)->mainly);
-}
-
-static GETTER(get_worst_trace)
-{
-	return worst_trace_id(&ROW(row)->worst);
-}
-
-static GETTER(get_worst_span)
-{
-	return worst_span_id(&ROW(row)->worst);
 }
 
 static GETTER(get_explanation)
@@ -87,7 +67,7 @@ static const struct column columns[] = {
 		 COMMON(stat.count)),
 	COLUMN_PARTIAL
 	COLUMN_N("errors", "ERR", VALUE_COUNT, 4, 2, "errors in them", COMMON(errors)),
-	COLUMN_N("rate", "PER SEC", VALUE_COUNT, 7, 11, "how many a second", get_rate),
+	COLUMN_N("rate", "PER SEC", VALUE_COUNT, 7, 11, "how many a second", get_count_rate),
 	COLUMN_N("total_ns", "TOTAL", VALUE_NS, 7, 12, "sum of their durations", COMMON(stat.total)),
 	COLUMN_N("self_ns", "SELF", VALUE_NS, 7, 13, "that less what their children cover",
 		 MEMBER(struct phase_row, self_ns)),
@@ -97,7 +77,8 @@ static const struct column columns[] = {
 	COLUMN_N("parent_ratio", "PARENT%", VALUE_RATIO, 7, 14,
 		 "share of their parents' time that they take", get_share_of_parent),
 	COLUMNS_PARTS
-	COLUMN_T("mainly", "MAINLY", 14, 1, "the kernel state that took most of their time", get_mainly_text),
+	COLUMN_T("mainly", "MAINLY", 14, 1, "the kernel state that took most of their time",
+		 MEMBER(struct phase_row, mainly, .none = IF_LEFT_OUT)),
 	COLUMN_SHARE("user_ratio", "USR%", 4, part_help(USER), get_user_ratio),
 	COLUMN_SHARE("syscall_ratio", "SYS%", 4, part_help(SYSCALL), get_syscall_ratio),
 	COLUMN_SHARE("runnable_ratio", "RUNQ%", 5, "runnable, waiting for a CPU",
@@ -108,8 +89,9 @@ static const struct column columns[] = {
 	COLUMN_SHARE("timer_ratio", "TMR%", 4, part_help(TIMER), get_timer_ratio),
 	COLUMN_T("calls", "CALLS", 24, 15, "their time by system call, the largest first",
 		 MEMBER(struct phase_row, calls_text)),
-	COLUMN_BATCH_ID("worst_trace_id", "trace of the longest of them", get_worst_trace),
-	COLUMN_BATCH_ID("worst_span_id", "and its span", get_worst_span),
+	COLUMN_BATCH_ID("worst_trace_id", "trace of the longest of them",
+			MEMBER_OF(struct phase_row, worst.span, trace_id)),
+	COLUMN_BATCH_ID("worst_span_id", "and its span", MEMBER_OF(struct phase_row, worst.span, span_id)),
 	COLUMN_T("verdict", "VERDICT", 0, 0, "why the longest of them took so long", get_explanation),
 };
 
@@ -117,7 +99,6 @@ static const struct column columns[] = {
 struct phases {
 	struct rows *rows;
 	GHashTable *index;		/* struct phase_key -> row */
-	double seconds;
 };
 
 struct phase_key {
@@ -152,7 +133,6 @@ static struct phase_row *phase_of(struct phases *ph, const struct phase_key *key
 	r->c.service = rows_hold_text(ph->rows, key->service);
 	r->c.name = key->kind == KIND_SELF ? SELF : key->name;
 	r->kind = key->kind == KIND_SELF ? NULL : span_kind_name[key->kind];
-	r->seconds = ph->seconds;
 	r->index = ph->rows->rows->len;
 	r->calls = g_hash_table_new_full(NULL, NULL, NULL, g_free);
 	r->c.row.depth = !key->depth0;
@@ -332,7 +312,7 @@ struct call_time {
 static int compare_times(const void *va, const void *vb)
 {
 	const struct call_time *a = va, *b = vb;
-	return a->ns != b->ns ? (a->ns > b->ns ? -1 : 1) : strcmp(a->name, b->name);
+	return ORDER(b->ns, a->ns) ?: strcmp(a->name, b->name);
 }
 
 static void describe_calls(struct rows *rows, struct phase_row *r)
@@ -377,22 +357,18 @@ static int compare(const void *va, const void *vb)
 {
 	const struct phase_row *a = *(const struct phase_row *const *)va;
 	const struct phase_row *b = *(const struct phase_row *const *)vb;
-	int order = g_strcmp0(a->operation_service, b->operation_service);
-	if (!order)
-		order = g_strcmp0(a->operation, b->operation);
-	if (!order)
-		order = (int)a->c.row.depth - (int)b->c.row.depth;
-	if (!order)
-		order = common_compare(&a->c, &b->c);
-	return order ? order : g_strcmp0(a->kind, b->kind);
+	return g_strcmp0(a->operation_service, b->operation_service) ?: g_strcmp0(a->operation, b->operation) ?:
+	       ORDER(a->c.row.depth, b->c.row.depth) ?: common_compare(&a->c, &b->c) ?:
+	       g_strcmp0(a->kind, b->kind);
 }
 
 static struct rows *build(const struct timeline *tl, const struct view_query *query)
 {
 	struct range range = range_of(tl, query);
-	struct phases ph = { .rows = rows_new(tl, query), .seconds = range.seconds,
+	struct phases ph = { .rows = rows_new(tl, query),
 		.index = g_hash_table_new_full(key_hash, key_equal, g_free, NULL) };
 	const struct history *h = explanations_history(explanations_attach(ph.rows, tl));
+	ph.rows->seconds = range.seconds;
 	TIMELINE_EACH_TRACE(h->tl, i, range.from_ns, range.to_ns) {
 		const struct trace_info *info = timeline_trace(h->tl, i);
 		if (query_has_trace(query) && query->trace_id != info->trace_id)

@@ -2,6 +2,7 @@
 /*
  * Calls between services: spans with a parent in another service, including both halves of a shared span.
  */
+#include "base/sort.h"
 #include "state/store/span_tree.h"
 #include "views/clocks.h"
 #include "views/evicted.h"
@@ -15,7 +16,6 @@
 struct service_row {
 	struct common c;		/* service: the called one; parts: of its spans */
 	const char *caller;		/* NULL: called from outside the trace (a root) */
-	double seconds;
 	struct hist gaps;		/* used only while calls are summed */
 	struct stat gap;
 	uint64_t skewed;		/* number of negative gaps: the clocks differ */
@@ -29,19 +29,9 @@ struct service_row {
 
 #define ROW(row) ((const struct service_row *)(row))
 
-static GETTER(get_rate)
-{
-	return value_int(VALUE_COUNT, ROW(row)->c.stat.count / ROW(row)->seconds + 0.5);
-}
-
 static GETTER(get_gap)
 {
 	return ROW(row)->gap.count ? value_int(VALUE_NS, ROW(row)->gap.total) : value_none();
-}
-
-static GETTER(get_worst_trace)
-{
-	return worst_trace_id(&ROW(row)->worst);
 }
 
 static GETTER(get_explanation)
@@ -57,7 +47,7 @@ static const struct column columns[] = {
 		 COMMON(stat.count)),
 	COLUMN_PARTIAL
 	COLUMN_N("errors", "ERR", VALUE_COUNT, 5, 1, "errors in the called spans", COMMON(errors)),
-	COLUMN_N("rate", "PER SEC", VALUE_COUNT, 7, 3, "calls a second", get_rate),
+	COLUMN_N("rate", "PER SEC", VALUE_COUNT, 7, 3, "calls a second", get_count_rate),
 	COLUMN_N("total_ns", "TOTAL", VALUE_NS, 7, 4, "sum of the calls' durations", COMMON(stat.total)),
 	COLUMNS_QUANTILES(7, "call, as the caller saw it"),
 	COLUMNS_PARTS
@@ -78,7 +68,8 @@ static const struct column columns[] = {
 			MEMBER(struct service_row, clock_ns)),
 	COLUMN_RETAINED(optional, "clock_error_ns", "+-", VALUE_NS, 7, 10, "error of that",
 			MEMBER(struct service_row, clock_error_ns)),
-	COLUMN_BATCH_ID("worst_trace_id", "trace of the longest call", get_worst_trace),
+	COLUMN_BATCH_ID("worst_trace_id", "trace of the longest call",
+			MEMBER_OF(struct service_row, worst.span, trace_id)),
 	COLUMN_T("verdict", "VERDICT", 0, 0, "why the called span of the longest call took so long",
 		 get_explanation),
 };
@@ -106,8 +97,7 @@ static void add_places(struct service_row *r, const struct clocks *k, const stru
 }
 
 /* caller NULL: outside the trace. */
-static struct service_row *row_of(struct row_map *map, const char *caller, const char *service,
-				  double seconds)
+static struct service_row *row_of(struct row_map *map, const char *caller, const char *service)
 {
 	bool is_new;
 	struct service_row *r = row_map_get(map, reftext_pair(caller, service), sizeof(*r), &is_new);
@@ -117,7 +107,6 @@ static struct service_row *row_of(struct row_map *map, const char *caller, const
 		r->c.row.key[0] = key_text(key_text(0, r->caller), r->c.service);
 		r->c.row.drill.service = r->c.service;
 		r->c.row.drill.operation = NULL;
-		r->seconds = seconds;
 		r->from = r->to = ID_NONE;
 	}
 	return r;
@@ -136,9 +125,9 @@ static void add_one(struct service_row *r, const struct span *s, const struct sp
 
 /* Adds a call; `s` is the span in the called service. caller NULL: outside the trace. */
 static void add_call(struct row_map *map, const struct clocks *k, const struct span *caller,
-		     const struct span *s, double seconds)
+		     const struct span *s)
 {
-	struct service_row *r = row_of(map, caller ? caller->service : NULL, s->service, seconds);
+	struct service_row *r = row_of(map, caller ? caller->service : NULL, s->service);
 	r->c.row.drill.service = r->c.service;
 	add_places(r, k, caller, s);
 	add_gap(r, caller, s);
@@ -146,10 +135,10 @@ static void add_call(struct row_map *map, const struct clocks *k, const struct s
 }
 
 /* Adds a call to a service without spans, from the caller's span: the parts of the call are unknown. */
-static void add_call_outside(struct row_map *map, const struct span *s, const char *service, double seconds)
+static void add_call_outside(struct row_map *map, const struct span *s, const char *service)
 {
 	const int64_t part[PART_N] = { [PART_UNKNOWN] = span_duration(s) };
-	struct service_row *r = row_of(map, s->service, service, seconds);
+	struct service_row *r = row_of(map, s->service, service);
 	if (!hist_count(&r->c.latency) && !r->c.partial)
 		r->c.row.drill.service = r->caller;	/* only the caller has spans */
 	add_one(r, s, s, part);
@@ -168,10 +157,10 @@ static void add_trace(struct row_map *map, const struct clocks *k, const struct 
 		const struct span *s = t->nodes[i].span, *caller;
 		if (tree_is_call(t, i, &caller) && range_has_span(range, s) &&
 		    is_wanted(map->rows, caller ? caller->service : NULL, s->service))
-			add_call(map, k, caller, s, range->seconds);
+			add_call(map, k, caller, s);
 		const char *outside = range_has_span(range, s) ? tree_called_outside(t, i) : NULL;
 		if (outside && is_wanted(map->rows, s->service, outside))
-			add_call_outside(map, s, outside, range->seconds);
+			add_call_outside(map, s, outside);
 	}
 }
 
@@ -193,7 +182,7 @@ static void add_evicted(struct row_map *map, const struct range *range, struct e
 		if (s->key.of == SUM_CALL &&
 		    (s->key.others || is_wanted(rows, caller, s->key.service)) &&
 		    evicted_counts(e, range, s))
-			add_sum(row_of(map, caller, s->key.service, range->seconds), s);
+			add_sum(row_of(map, caller, s->key.service), s);
 	}
 }
 
@@ -215,8 +204,7 @@ static int compare(const void *va, const void *vb)
 {
 	const struct service_row *a = *(const struct service_row *const *)va;
 	const struct service_row *b = *(const struct service_row *const *)vb;
-	int order = g_strcmp0(a->caller, b->caller);
-	return order ? order : g_strcmp0(a->c.service, b->c.service);
+	return g_strcmp0(a->caller, b->caller) ?: g_strcmp0(a->c.service, b->c.service);
 }
 
 static struct rows *build(const struct timeline *tl, const struct view_query *query)
@@ -225,6 +213,7 @@ static struct rows *build(const struct timeline *tl, const struct view_query *qu
 	struct range range = range_of(tl, query);
 	struct evicted evicted = { 0 };
 	g_autoptr(blk_clocks) k = clocks_new(tl);
+	map.rows->seconds = range.seconds;
 	const struct history *h = explanations_history(explanations_attach(map.rows, tl));
 	TIMELINE_EACH_TRACE(h->tl, i, range.from_ns, range.to_ns) {
 		const struct trace_info *info = timeline_trace(h->tl, i);

@@ -4,6 +4,7 @@
  * of which it is unknown whether they waited for work.
  */
 #include "base/limits.h"
+#include "base/sort.h"
 #include "base/timefmt.h"
 #include "views/common.h"
 #include "views/registry.h"
@@ -61,15 +62,8 @@ static int compare(const void *va, const void *vb)
 {
 	const struct slow_row *a = *(const struct slow_row *const *)va;
 	const struct slow_row *b = *(const struct slow_row *const *)vb;
-	if (a->c.row.last != b->c.row.last)
-		return (int)a->c.row.last - (int)b->c.row.last;
-	if (a->duration_ns != b->duration_ns)
-		return a->duration_ns < b->duration_ns ? 1 : -1;
-	if (a->begin_ns != b->begin_ns)
-		return a->begin_ns < b->begin_ns ? -1 : 1;
-	if (a->cpu != b->cpu)
-		return a->cpu < b->cpu ? -1 : 1;
-	return (a->c.tid > b->c.tid) - (a->c.tid < b->c.tid);
+	return ORDER(a->c.row.last, b->c.row.last) ?: ORDER(b->duration_ns, a->duration_ns) ?:
+	       ORDER(a->begin_ns, b->begin_ns) ?: ORDER(a->cpu, b->cpu) ?: ORDER(a->c.tid, b->c.tid);
 }
 
 /* The number of calls of the second that pass the query. */

@@ -2,6 +2,7 @@
 /*
  * The slowest spans of the range: the first N of each name, or of all.
  */
+#include "base/sort.h"
 #include "views/evicted.h"
 #include "views/history.h"
 #include "views/registry.h"
@@ -18,12 +19,6 @@ struct slow_span_row {
 	double x_usual;
 	unsigned rank;			/* rank among spans of the same name, from 1 */
 };
-
-static GETTER(get_explanation)
-{
-	struct slow_span_row *r = (struct slow_span_row *)row;
-	return explanations_value(rows->extra, rows, r->columns.span, &r->columns.explanation);
-}
 
 static const struct column columns[] = {
 	COLUMN_N("rank", "RANK", VALUE_COUNT, 4, 4, "among the slowest of its name; 1: the slowest",
@@ -50,7 +45,7 @@ static const struct column columns[] = {
 	COLUMNS_PARTS
 	COLUMN_T("mainly", "MAINLY", 9, 2, "the largest part of its time", get_mainly),
 	COLUMNS_SAID("the span", span_get_tags, span_get_annotations),
-	COLUMN_FLEX("verdict", "VERDICT", 24, "why it took so long, as a sentence", get_explanation),
+	COLUMN_FLEX("verdict", "VERDICT", 24, "why it took so long, as a sentence", span_get_explanation),
 	COLUMN_CONTAINER,
 	COLUMN_PARENT_STATE,
 };
@@ -60,15 +55,8 @@ static int compare_spans(const void *va, const void *vb)
 {
 	const struct span *a = *(const struct span *const *)va;
 	const struct span *b = *(const struct span *const *)vb;
-	if (span_duration(a) != span_duration(b))
-		return span_duration(a) > span_duration(b) ? -1 : 1;
-	if (a->begin_ns != b->begin_ns)
-		return a->begin_ns < b->begin_ns ? -1 : 1;
-	if (a->trace_id != b->trace_id)
-		return a->trace_id < b->trace_id ? -1 : 1;
-	if (a->span_id != b->span_id)
-		return a->span_id < b->span_id ? -1 : 1;
-	return (int)a->kind - (int)b->kind;
+	return ORDER(span_duration(b), span_duration(a)) ?: ORDER(a->begin_ns, b->begin_ns) ?:
+	       ORDER(a->trace_id, b->trace_id) ?: ORDER(a->span_id, b->span_id) ?: ORDER(a->kind, b->kind);
 }
 
 static int compare(const void *va, const void *vb)
@@ -76,8 +64,7 @@ static int compare(const void *va, const void *vb)
 	const struct span_row *a = *(const struct span_row *const *)va;
 	const struct span_row *b = *(const struct span_row *const *)vb;
 	const struct span *x = a->span, *y = b->span;
-	int order = compare_spans(&x, &y);
-	return order ? order : common_compare(&a->c, &b->c);
+	return compare_spans(&x, &y) ?: common_compare(&a->c, &b->c);
 }
 
 static GPtrArray *spans_of_range(const struct history *h, const struct view_query *q)

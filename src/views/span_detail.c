@@ -149,7 +149,7 @@ static int compare_parts(const void *va, const void *vb, void *data)
 {
 	const int64_t *part = data;
 	int a = *(const int *)va, b = *(const int *)vb;
-	return part[a] != part[b] ? (part[a] > part[b] ? -1 : 1) : a - b;
+	return ORDER(part[b], part[a]) ?: a - b;
 }
 
 static void add_parts(struct detail *d)

@@ -10,6 +10,7 @@
 #include "views/explanations.h"
 
 #include "base/limits.h"
+#include "base/sort.h"
 
 #include <string.h>
 
@@ -88,11 +89,6 @@ GETTER(span_get_duration)
 	return value_int(VALUE_NS, span_duration(SPAN(row)));
 }
 
-static GETTER(get_disk_queue)
-{
-	return SPAN(row)->disk_queue_known ? value_int(VALUE_NS, SPAN(row)->disk_queue_ns) : value_none();
-}
-
 GETTER(span_get_parent_state)
 {
 	return value_text(timeline_parent_is_missing(rows->tl, SPAN(row)) ? "missing" : NULL);
@@ -154,7 +150,7 @@ GETTER(span_get_annotations)
 	return joined_text((struct rows *)rows, &r->marks, r->span, span_add_annotations);
 }
 
-static GETTER(get_explanation)
+GETTER(span_get_explanation)
 {
 	struct span_row *r = (struct span_row *)row;
 	return explanations_value(rows->extra, rows, r->span, &r->explanation);
@@ -188,34 +184,22 @@ static const struct column columns[] = {
 		 get_neighbour_ns),
 	COLUMN_T("mainly", "MAINLY", 9, 1, "the largest part of its time", get_mainly),
 	COLUMNS_SAID("the span", span_get_tags, span_get_annotations),
-	COLUMN_EXPLANATION(get_explanation),
+	COLUMN_EXPLANATION(span_get_explanation),
 	COLUMN_CONTAINER,
 	COLUMN_N("disk_queue_ns", "DQUEUE", VALUE_NS, 0, 0, "of its disk time: its requests were still in the "
-		 "device's queue; null: insertions were not recorded", get_disk_queue),
+		 "device's queue; null: insertions were not recorded",
+		 SPAN_MEMBER(disk_queue_ns, .known = offsetof(struct span, disk_queue_known))),
 	COLUMN_PARENT_STATE,
 };
-
-static int order(uint64_t a, uint64_t b)
-{
-	return (a > b) - (a < b);
-}
 
 static int compare(const void *va, const void *vb)
 {
 	const struct span_row *ra = *(const struct span_row *const *)va;
 	const struct span_row *rb = *(const struct span_row *const *)vb;
 	const struct span *a = ra->span, *b = rb->span;
-	if (a->begin_ns != b->begin_ns)
-		return a->begin_ns < b->begin_ns ? -1 : 1;
-	if (a->trace_id != b->trace_id)
-		return order(a->trace_id, b->trace_id);
-	if (a->end_ns != b->end_ns)
-		return a->end_ns > b->end_ns ? -1 : 1;
-	if (a->span_id != b->span_id)
-		return order(a->span_id, b->span_id);
-	if (a->kind != b->kind)
-		return (int)a->kind - (int)b->kind;
-	return common_compare(&ra->c, &rb->c);
+	return ORDER(a->begin_ns, b->begin_ns) ?: ORDER(a->trace_id, b->trace_id) ?:
+	       ORDER(b->end_ns, a->end_ns) ?: ORDER(a->span_id, b->span_id) ?: ORDER(a->kind, b->kind) ?:
+	       common_compare(&ra->c, &rb->c);
 }
 
 static void add_row(struct rows *rows, const struct span *s)

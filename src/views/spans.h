@@ -39,6 +39,7 @@ GETTER(span_get_duration);
 GETTER(span_get_parent_state);
 GETTER(span_get_tags);
 GETTER(span_get_annotations);
+GETTER(span_get_explanation);	/* the rows have explanations_attach() */
 
 #define COLUMN_SPAN_ID(id_, title_, help_, get_) \
 	{ .id = id_, .title = title_, .kind = VALUE_HEX64, .width = 16, .priority = 8, \

@@ -9,6 +9,7 @@
 #include "views/explanations.h"
 
 #include "base/limits.h"
+#include "base/sort.h"
 
 #include <string.h>
 
@@ -36,21 +37,11 @@ static GETTER(get_why)
 	return value_text(*r->why ? r->why : NULL);
 }
 
-static GETTER(get_explanation)
-{
-	struct trace_row *r = (struct trace_row *)row;
-	return explanations_value(rows->extra, rows, r->root, &r->columns.explanation);
-}
-
 static int compare_begin(const void *va, const void *vb)
 {
 	const struct span *a = *(const struct span *const *)va;
 	const struct span *b = *(const struct span *const *)vb;
-	if (a->begin_ns != b->begin_ns)
-		return a->begin_ns < b->begin_ns ? -1 : 1;
-	if (a->span_id != b->span_id)
-		return a->span_id < b->span_id ? -1 : 1;
-	return (int)a->kind - (int)b->kind;
+	return ORDER(a->begin_ns, b->begin_ns) ?: ORDER(a->span_id, b->span_id) ?: ORDER(a->kind, b->kind);
 }
 
 /* Texts of all spans of a trace, by time; cached. */
@@ -148,7 +139,7 @@ static const struct column columns[] = {
 		 get_all_services),
 	COLUMN_T("all_names", "WITH SPANS", 0, 0, "names of all its spans", get_all_names),
 	COLUMNS_SAID("all its spans", get_tags, get_annotations),
-	COLUMN_EXPLANATION(get_explanation),
+	COLUMN_EXPLANATION(span_get_explanation),
 	COLUMN_N("missing_spans", "MISSING", VALUE_COUNT, 0, 0,
 		 "spans that others name as their parent, but that the trace does not have",
 		 MEMBER(struct trace_row, n_missing)),
@@ -228,9 +219,7 @@ static void add_trace(struct rows *rows, const struct history *h, const struct t
 
 static int compare_roots(const struct span *a, const struct span *b)
 {
-	if (a->begin_ns != b->begin_ns)
-		return a->begin_ns < b->begin_ns ? -1 : 1;
-	return (a->trace_id > b->trace_id) - (a->trace_id < b->trace_id);
+	return ORDER(a->begin_ns, b->begin_ns) ?: ORDER(a->trace_id, b->trace_id);
 }
 
 static int compare(const void *va, const void *vb)

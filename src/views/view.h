@@ -159,18 +159,20 @@ enum column_drawing { DRAW_TEXT, DRAW_PARTS, DRAW_SPARK, DRAW_CALL };
 
 /*
  * The member of a row that a column shows; MEMBER() of common.h makes one. Its value is VALUE_NONE for a text that is
- * NULL, an int32_t below 0, a uint32_t that is ID_NONE, an int64_t that is TIME_UNKNOWN.
+ * NULL, an int32_t below 0, a uint32_t that is ID_NONE, an int64_t that is TIME_UNKNOWN, or where .pointer is NULL.
  */
 enum member_type {
 	MEMBER_NONE, MEMBER_TEXT, MEMBER_BOOL, MEMBER_U8, MEMBER_I32, MEMBER_U32, MEMBER_I64, MEMBER_U64, MEMBER_DOUBLE
 };
-enum member_none { IF_UNKNOWN, IF_NEGATIVE, IF_ZERO };	/* IF_ZERO: also an empty text */
+/* IF_ZERO: also an empty text. IF_LEFT_OUT: if rows.left_out, as figures are. */
+enum member_none { IF_UNKNOWN, IF_NEGATIVE, IF_ZERO, IF_LEFT_OUT };
 
 struct member {
 	uint8_t type;			/* enum member_type; MEMBER_NONE: the column has a getter */
 	uint8_t none;			/* enum member_none: for which other values it is VALUE_NONE */
 	uint16_t offset;		/* of the member, in the row or in what .pointer points to */
 	uint16_t pointer;		/* offset in the row of a pointer to the struct that has the member; 0: none */
+	uint16_t known;			/* offset, beside the member, of a bool: is it known? 0: none */
 	unsigned missing;		/* enum missing_events: VALUE_NONE if one of these is missing */
 	const char *const *words;	/* the text of each value of a number; NULL: its value is the number */
 };

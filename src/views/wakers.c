@@ -2,7 +2,8 @@
 /*
  * Wakeups by waker: threads and interrupts, and the wakeup latencies of the woken threads.
  */
-#include "views/common.h"
+#include "base/sort.h"
+#include "views/cell_rows.h"
 #include "views/registry.h"
 
 #include <string.h>
@@ -10,17 +11,9 @@
 struct waker_row {
 	struct common c;		/* woken thread; name: its waker */
 	const struct process_info *process;	/* of the waker, if its leader is not known; used only while summed */
-	uint64_t count;
-	int64_t total_ns, max_ns;
+	struct waker_sum sum;
+	int64_t avg_ns;			/* TIME_UNKNOWN: of none */
 };
-
-#define ROW(row) ((const struct waker_row *)(row))
-
-static GETTER(get_wait_avg)
-{
-	const struct waker_row *r = ROW(row);
-	return r->count ? value_int(VALUE_NS, r->total_ns / (int64_t)r->count) : value_none();
-}
 
 static const struct column columns[] = {
 	COLUMN_HOST,
@@ -30,10 +23,11 @@ static const struct column columns[] = {
 	COLUMN_ID("tid", "TID", 7, 2, "thread that was woken", COMMON(tid)),
 	COLUMN_T("comm", "NAME", 16, 0, "name of the woken", COMMON(comm)),
 	COLUMN_N("count", "WAKEUPS", VALUE_COUNT, 8, 0, "times it got a CPU after that",
-		 MEMBER(struct waker_row, count)),
-	COLUMN_N("total_ns", "TOTAL", VALUE_NS, 8, 3, "until it got a CPU, in all", MEMBER(struct waker_row, total_ns)),
-	COLUMN_N("avg_ns", "AVG", VALUE_NS, 8, 2, "until it got a CPU, mean", get_wait_avg),
-	COLUMN_N("max_ns", "MAX", VALUE_NS, 8, 1, "until it got a CPU, longest", MEMBER(struct waker_row, max_ns)),
+		 MEMBER(struct waker_row, sum.count)),
+	COLUMN_N("total_ns", "TOTAL", VALUE_NS, 8, 3, "until it got a CPU, in all",
+		 MEMBER(struct waker_row, sum.total_ns)),
+	COLUMN_N("avg_ns", "AVG", VALUE_NS, 8, 2, "until it got a CPU, mean", MEMBER(struct waker_row, avg_ns)),
+	COLUMN_N("max_ns", "MAX", VALUE_NS, 8, 1, "until it got a CPU, longest", MEMBER(struct waker_row, sum.max_ns)),
 	COLUMN_CONTAINER,
 };
 
@@ -89,26 +83,39 @@ static const struct process_info *leaderless_of(const struct rows *rows, const s
 	return p && p->leader == ID_NONE ? p : NULL;
 }
 
-static void add_cell(struct row_map *map, const struct waker_cell *c)
+static uint64_t key_of(const struct rows *rows, const void *cell)
 {
-	struct rows *rows = map->rows;
+	const struct waker_cell *c = cell;
 	enum view_by by = rows->query.by;
-	uint64_t key = (uint64_t)group_key(rows->tl, by, c->thread) << 32 |
-		       waker_key(rows->tl, by, c);
-	bool is_new;
-	struct waker_row *r = row_map_get(map, key, sizeof(*r), &is_new);
-	if (is_new) {
-		group_fill(&r->c, rows, c->thread);
-		r->c.name = waker_name(rows, c);
-		r->process = leaderless_of(rows, c);
-		r->c.row.key[0] = key_text(r->c.row.key[0],
-					   r->process ? leaderless_name(rows, r->process, "") : r->c.name);
-	} else if (r->process && strcmp(r->c.name, waker_name(rows, c))) {
+
+	return (uint64_t)group_key(rows->tl, by, c->thread) << 32 | waker_key(rows->tl, by, c);
+}
+
+static void fill(struct rows *rows, void *row, const void *cell)
+{
+	const struct waker_cell *c = cell;
+	struct waker_row *r = row;
+
+	group_fill(&r->c, rows, c->thread);
+	r->c.name = waker_name(rows, c);
+	r->process = leaderless_of(rows, c);
+	r->c.row.key[0] = key_text(r->c.row.key[0], r->process ? leaderless_name(rows, r->process, "") : r->c.name);
+}
+
+static void rename_process(struct rows *rows, void *row, const void *cell)
+{
+	struct waker_row *r = row;
+
+	if (r->process && strcmp(r->c.name, waker_name(rows, cell)))
 		r->c.name = leaderless_name(rows, r->process, "");
-	}
-	r->count += c->count;
-	r->total_ns += c->total_ns;
-	r->max_ns = MAX(r->max_ns, c->max_ns);
+}
+
+static void end(struct rows *rows, void *row)
+{
+	struct waker_row *r = row;
+
+	r->process = NULL;
+	r->avg_ns = r->sum.count ? r->sum.total_ns / r->sum.count : TIME_UNKNOWN;
 }
 
 /* Rows that agree in all names are indistinguishable to the user. */
@@ -116,31 +123,21 @@ static int compare(const void *va, const void *vb)
 {
 	const struct waker_row *a = *(const struct waker_row *const *)va;
 	const struct waker_row *b = *(const struct waker_row *const *)vb;
-	int order = common_compare(&a->c, &b->c);
-	if (!order)
-		order = (a->count < b->count) - (a->count > b->count);
-	if (!order)
-		order = (a->total_ns < b->total_ns) - (a->total_ns > b->total_ns);
-	return order ? order : (a->max_ns < b->max_ns) - (a->max_ns > b->max_ns);
+	return common_compare(&a->c, &b->c) ?: ORDER(b->sum.count, a->sum.count) ?:
+	       ORDER(b->sum.total_ns, a->sum.total_ns) ?: ORDER(b->sum.max_ns, a->sum.max_ns);
 }
 
 static struct rows *build(const struct timeline *tl, const struct view_query *query)
 {
-	struct row_map map = { .rows = rows_new(tl, query) };
-	struct range range = range_of(tl, query);
-	if (!view_has_by(&view_wakers, query->by))	/* the query may come from a view with other values of `by` */
-		map.rows->query.by = BY_THREAD;
-	for (size_t i = range.first; i < range.end; i++) {
-		const struct second *s = timeline_second(tl, i);
-		for (uint32_t k = 0; k < s->n_wakers; k++)
-			if (query_wants_thread(query, tl, s->wakers[k].thread))
-				add_cell(&map, &s->wakers[k]);
-	}
-	row_map_clear(&map);
-	for (guint i = 0; i < map.rows->rows->len; i++)
-		((struct waker_row *)map.rows->rows->pdata[i])->process = NULL;
-	common_finish(map.rows, compare);
-	return map.rows;
+	static const struct cell_rows wakers = {
+		.kind = CELL_waker, .size = sizeof(struct waker_row), .sum = offsetof(struct waker_row, sum),
+		.key = key_of, .fill = fill, .each = rename_process,
+	};
+	struct view_query q = *query;
+
+	if (!view_has_by(&view_wakers, q.by))	/* the query may come from a view with other values of `by` */
+		q.by = BY_THREAD;
+	return cell_rows_build(tl, &q, &wakers, 1, end, compare);
 }
 
 static const char *const needs[] = { "sched_switch", "sched_waking|sched_wakeup", NULL };

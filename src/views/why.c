@@ -6,6 +6,7 @@
 #include "views/why.h"
 
 #include "base/each.h"
+#include "base/sort.h"
 #include "base/timefmt.h"
 #include "views/common.h"
 #include "views/neighbours.h"
@@ -201,9 +202,7 @@ static void find_shares(struct shares *s, const struct tree *t, int node)
 static int compare_causes(const void *va, const void *vb)
 {
 	const struct why_cause *a = va, *b = vb;
-	if (a->excess_ns != b->excess_ns)
-		return a->excess_ns > b->excess_ns ? -1 : 1;
-	return a->node != b->node ? a->node - b->node : (int)a->part - (int)b->part;
+	return ORDER(b->excess_ns, a->excess_ns) ?: a->node - b->node ?: ORDER(a->part, b->part);
 }
 
 /* An open span below may last longer than the explained one: only the time inside counts, as the path has it. */

@@ -51,21 +51,21 @@ static struct value get_share(const struct row *r, const struct rows *rows)
 
 static const struct column columns[] = {
 	{ "name", "NAME", VALUE_TEXT, 10, 0, ALIGN_LEFT, DRAW_TEXT, true, false, false, false, NULL, false,
-	  "its name", get_name },
+	  "its name", .get = get_name },
 	{ "pid", "PID", VALUE_ID, 6, 2, ALIGN_RIGHT, DRAW_TEXT, false, false, false, false, NULL, false,
-	  "its pid", get_pid },
+	  "its pid", .get = get_pid },
 	{ "tid", "TID", VALUE_ID, 6, 2, ALIGN_RIGHT, DRAW_TEXT, false, false, false, false, NULL, false,
-	  "its tid", get_tid },
+	  "its tid", .get = get_tid },
 	{ "time_ns", "TIME", VALUE_NS, 7, 0, ALIGN_RIGHT, DRAW_TEXT, false, false, false, false, NULL, true,
-	  "time", get_ns },
+	  "time", .get = get_ns },
 	{ "raw_ns", "RAW", VALUE_NS, 0, 0, ALIGN_RIGHT, DRAW_TEXT, false, false, false, false, NULL, true,
-	  "batch only", get_ns },
+	  "batch only", .get = get_ns },
 	{ "read_bytes", "READ", VALUE_BYTES, 6, 5, ALIGN_RIGHT, DRAW_TEXT, false, false, false, false, NULL, true,
-	  "bytes", get_bytes },
+	  "bytes", .get = get_bytes },
 	{ "x_ratio", "xUSUAL", VALUE_RATIO, 6, 4, ALIGN_RIGHT, DRAW_TEXT, false, false, false, false, NULL, true,
-	  "factor", get_share },
+	  "factor", .get = get_share },
 	{ "cpu_ratio", "CPU%", VALUE_RATIO, 5, 3, ALIGN_RIGHT, DRAW_TEXT, false, false, false, false, NULL, true,
-	  "share", get_share },
+	  "share", .get = get_share },
 };
 
 static struct rows *build(const struct timeline *tl, const struct view_query *q)
@@ -111,11 +111,11 @@ static void test_texts_share(void)
 {
 	static const struct column texts[] = {
 		{ "name", "NAME", VALUE_TEXT, 10, 0, ALIGN_LEFT, DRAW_TEXT, true, false, false, false, NULL, false,
-		  "", get_name },
+		  "", .get = get_name },
 		{ "fixed", "FIXED", VALUE_TEXT, 30, 0, ALIGN_LEFT, DRAW_TEXT, false, false, false, false, NULL, false,
-		  "", get_short },
+		  "", .get = get_short },
 		{ "time_ns", "TIME", VALUE_NS, 7, 0, ALIGN_RIGHT, DRAW_TEXT, false, false, false, false, NULL, true,
-		  "", get_ns },
+		  "", .get = get_ns },
 	};
 	const struct view v = { .id = "texts", .title = "Texts", .columns = texts, .n_columns = G_N_ELEMENTS(texts),
 				.default_sort = "time_ns", .build = build };

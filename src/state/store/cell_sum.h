@@ -18,6 +18,7 @@
 	X(irq, IRQ_CELL) \
 	X(stolen, STOLEN_CELL) \
 	X(waker, WAKER_CELL) \
+	X(loss, LOSS_CELL) \
 	X(dev, DEV_CELL) \
 	X(net, NET_CELL) \
 	X(flow, FLOW_CELL) \
