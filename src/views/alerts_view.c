@@ -89,46 +89,14 @@ static struct rows *build(const struct timeline *tl, const struct view_query *qu
 	return rows;
 }
 
-static GETTER(get_state)
-{
-	return ROW(row)->judged ? value_text(alert_state_words[ROW(row)->alert.state]) : value_none();
-}
-
-static GETTER(get_threshold)
-{
-	return value_text(ROW(row)->threshold->text);
-}
-
-static GETTER(get_of)
-{
-	const char *of = ROW(row)->alert.of;
-	return value_text(of && *of ? of : NULL);
-}
-
 static struct value if_reached(const struct row *row, enum value_kind kind, int64_t n)
 {
 	return ROW(row)->reached ? value_int(kind, n) : value_none();
 }
 
-static GETTER(get_since)
-{
-	return if_reached(row, VALUE_TIME, ROW(row)->alert.begin_ns);
-}
-
 static GETTER(get_until)
 {
 	return row->open ? value_none() : if_reached(row, VALUE_TIME, ROW(row)->alert.end_ns);
-}
-
-static GETTER(get_red)
-{
-	int64_t ns = ROW(row)->alert.red_ns;
-	return ns == TIME_UNKNOWN ? value_none() : if_reached(row, VALUE_TIME, ns);
-}
-
-static GETTER(get_seconds)
-{
-	return if_reached(row, VALUE_COUNT, ROW(row)->alert.seconds);
 }
 
 static struct value in_unit(const struct row *row, double figure)
@@ -152,48 +120,53 @@ static GETTER(get_unit)
 	return value_text(value_unit(threshold_unit(ROW(row)->threshold)));
 }
 
-static GETTER(get_worst_at)
+/* A text about an alert, made at first use. *is_made: it was made, or there is none. */
+static struct value text_of(const struct row *row, const struct rows *rows, const char **text, bool *is_made,
+			    char *(*make)(const struct timeline *tl, const struct alert *a))
 {
-	return if_reached(row, VALUE_TIME, ROW(row)->alert.worst_begin_ns);
+	if (!*is_made && ROW(row)->reached) {
+		g_autofree char *made = make(rows->tl, &ROW(row)->alert);
+		*text = rows_text((struct rows *)rows, made);
+	}
+	*is_made = true;
+	return value_text(*text);
 }
 
 static GETTER(get_cause)
 {
 	struct alert_row *r = (struct alert_row *)row;
-	if (!r->has_cause && r->reached) {
-		g_autofree char *cause = alert_cause(rows->tl, &r->alert);
-		r->cause = cause ? rows_text((struct rows *)rows, cause) : NULL;
-	}
-	r->has_cause = true;
-	return value_text(r->cause);
+	return text_of(row, rows, &r->cause, &r->has_cause, alert_cause);
 }
 
 static GETTER(get_changed)
 {
 	struct alert_row *r = (struct alert_row *)row;
-	if (!r->has_changed && r->reached) {
-		g_autofree char *changed = alert_changed(rows->tl, &r->alert);
-		r->changed = changed ? rows_text((struct rows *)rows, changed) : NULL;
-	}
-	r->has_changed = true;
-	return value_text(r->changed);
+	return text_of(row, rows, &r->changed, &r->has_changed, alert_changed);
 }
+
+#define IF_REACHED(name) MEMBER(struct alert_row, name, .known = offsetof(struct alert_row, reached))
 
 static const struct column columns[] = {
 	COLUMN_T("state", "STATE", 5, 0, "OK; WARN: reached, but not yet for as long as the threshold says, or only "
-		    "its warn value; ALERT; -: there was nothing to judge", get_state),
+		    "its warn value; ALERT; -: there was nothing to judge",
+		 MEMBER(struct alert_row, alert.state, .known = offsetof(struct alert_row, judged),
+			.words = alert_state_words)),
 	COLUMN_N("begin_ns", "SINCE", VALUE_TIME, 12, 0, "beginning of the first second in which it was reached",
-		 get_since),
+		 IF_REACHED(alert.begin_ns)),
 	COLUMN_N("end_ns", "UNTIL", VALUE_TIME, 12, 5, "end of the last one; -: it goes on", get_until),
-	COLUMN_N("alert_ns", "ALERT AT", VALUE_TIME, 0, 0, "end of the second in which it became an alert", get_red),
-	COLUMN_N("seconds", "SECS", VALUE_COUNT, 5, 4, "seconds in which it was reached", get_seconds),
+	COLUMN_N("alert_ns", "ALERT AT", VALUE_TIME, 0, 0, "end of the second in which it became an alert",
+		 IF_REACHED(alert.red_ns)),
+	COLUMN_N("seconds", "SECS", VALUE_COUNT, 5, 4, "seconds in which it was reached", IF_REACHED(alert.seconds)),
 	COLUMN_N("worst", "WORST", VALUE_COUNT, 7, 1, "the worst figure of a second", get_worst),
 	COLUMN_N("usual", "USUAL", VALUE_COUNT, 7, 2, "the usual one at that time, of the seconds before it or of the "
 		 "baseline", get_usual),
 	COLUMN_T("unit", "UNIT", 0, 0, "unit of worst and usual: ns, bytes, count", get_unit),
-	COLUMN_N("worst_ns", "WORST AT", VALUE_TIME, 12, 6, "beginning of the worst second", get_worst_at),
-	COLUMN_T("of", "OF", 20, 0, "the operation, or the values of the fields", get_of),
-	COLUMN_T("threshold", "THRESHOLD", 32, 3, "the threshold, as it was written", get_threshold),
+	COLUMN_N("worst_ns", "WORST AT", VALUE_TIME, 12, 6, "beginning of the worst second",
+		 IF_REACHED(alert.worst_begin_ns)),
+	COLUMN_T("of", "OF", 20, 0, "the operation, or the values of the fields",
+		 MEMBER(struct alert_row, alert.of, .none = IF_ZERO)),
+	COLUMN_T("threshold", "THRESHOLD", 32, 3, "the threshold, as it was written",
+		 MEMBER_OF(struct alert_row, threshold, text)),
 	COLUMN_T("sentence", "WHAT", 0, 0, "the worst figure in words", MEMBER(struct alert_row, sentence)),
 	COLUMN_T("changed", "CHANGED", 36, 7, "what is different in the worst second from the ten seconds before the "
 		 "alert", get_changed),

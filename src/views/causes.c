@@ -4,6 +4,7 @@
  */
 #include "views/causes.h"
 
+#include "base/each.h"
 #include "base/limits.h"
 #include "base/sort.h"
 #include "base/timefmt.h"
@@ -175,10 +176,8 @@ static void explain(struct cause_row *row, struct row_map *map, struct history *
 {
 	const struct why_cause *c = &why->cause[0];
 	g_autoptr(GArray) shares = path_shares(t, t->root);
-	for (guint i = 0; i < shares->len; i++) {
-		const struct path_share *s = &g_array_index(shares, struct path_share, i);
+	ARRAY_EACH(const struct path_share, s, shares)
 		row->c.part[s->part] += s->ns;
-	}
 	row->c.parts_unknown = false;
 	row->excess_ns += c->excess_ns;
 	if (row->cause)
@@ -283,8 +282,7 @@ static struct rows *build(const struct timeline *tl, const struct view_query *qu
 	struct rows *traces = traces_build(tl, query);
 	map.rows->completeness = traces->completeness;
 	map.rows->dropped = traces->dropped ? rows_text(map.rows, traces->dropped) : NULL;
-	for (guint i = 0; i < traces->rows->len; i++) {
-		struct trace_row *r = traces->rows->pdata[i];
+	PTR_EACH(struct trace_row, r, traces->rows) {
 		enum cause_state state = r->root->state == SPAN_OPEN ? CAUSE_OPEN : CAUSE_NORMAL;
 		if (state == CAUSE_NORMAL && may_be_slow(h, r->root))
 			g_ptr_array_add(slow, r);
@@ -297,13 +295,11 @@ static struct rows *build(const struct timeline *tl, const struct view_query *qu
 	row_map_clear(&map);
 	common_finish(map.rows, compare);
 	int64_t longest = 0;
-	for (guint i = 0; i < map.rows->rows->len; i++) {
-		struct cause_row *r = map.rows->rows->pdata[i];
+	PTR_EACH(struct cause_row, r, map.rows->rows) {
 		r->slowest = NULL;
 		longest = MAX(longest, r->c.parts_unknown ? 0 : r->c.stat.avg);
 	}
-	for (guint i = 0; i < map.rows->rows->len; i++) {
-		struct cause_row *r = map.rows->rows->pdata[i];
+	PTR_EACH(struct cause_row, r, map.rows->rows) {
 		r->took = took_of(map.rows, r);
 		r->bar = r->c.parts_unknown ? NULL : bar_of(map.rows, r, longest);
 		r->c.row.open = r->state == CAUSE_OPEN;
@@ -359,8 +355,7 @@ static int64_t worst_excess(const GArray *slow)
 static GHashTable *slow_keys(const struct rows *causes)
 {
 	GHashTable *keys = g_hash_table_new(g_int64_hash, g_int64_equal);
-	for (guint i = 0; i < causes->rows->len; i++) {
-		struct cause_row *r = causes->rows->pdata[i];
+	PTR_EACH(struct cause_row, r, causes->rows) {
 		if (r->state == CAUSE_SLOW && r->part != PART_N)
 			g_hash_table_add(keys, &r->c.row.key[0]);
 	}
@@ -379,8 +374,7 @@ struct since {
 /* Goes through some of the slow requests. True: nothing before them counts. */
 static bool go_back(struct since *s, const GArray *slow)
 {
-	for (guint i = 0; i < slow->len; i++) {
-		const struct slow_root *r = &g_array_index(slow, struct slow_root, i);
+	ARRAY_EACH(const struct slow_root, r, slow) {
 		if (s->at_ns != TIME_UNKNOWN && s->at_ns - r->second_ns > CAUSES_PAUSE_S * NS_PER_S)
 			return true;
 		if (r->second_ns == s->at_ns || r->excess_ns < s->worst_ns / SINCE_WORTH)

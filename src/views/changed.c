@@ -13,6 +13,7 @@
  * By cause, a row is a phase and a part of the critical paths of an operation's requests (usual.h): a wait for another
  * service is the time of what that service did. The rows of an operation sum to its increase.
  */
+#include "base/each.h"
 #include "base/sort.h"
 #include "base/timefmt.h"
 #include "views/evicted.h"
@@ -60,7 +61,6 @@ struct changed_row {
 };
 
 #define ROW(row) ((const struct changed_row *)(row))
-#define PERIOD(row, when) (&ROW(row)->period[when])
 
 static bool has_both(const struct changed_row *r)
 {
@@ -81,11 +81,6 @@ static int64_t part_more(const struct changed_row *r, int p)
 static int64_t more(const struct changed_row *r)
 {
 	return r->period[NOW].stat.avg - r->period[BEFORE].stat.avg;
-}
-
-static struct value ns_or_none(int64_t ns)
-{
-	return ns < 0 ? value_none() : value_int(VALUE_NS, ns);
 }
 
 static GETTER(get_lost)
@@ -119,16 +114,20 @@ static struct value rate(const struct changed_row *r, enum when w)
 		value_int(VALUE_COUNT, r->period[w].stat.count / r->seconds[w] + 0.5) : value_none();
 }
 
-#define OF_BOTH(what, now, before) \
-	static GETTER(get_now_##what) { const struct period *p = PERIOD(row, NOW); return now; } \
-	static GETTER(get_before_##what) { const struct period *p = PERIOD(row, BEFORE); return before; }
-#define SAME_OF_BOTH(what, value) OF_BOTH(what, value, value)
-SAME_OF_BOTH(count_, value_int(VALUE_COUNT, p->stat.count))
-SAME_OF_BOTH(errors_, ROW(row)->operation != ID_NONE ? value_none() : value_int(VALUE_COUNT, p->errors))
-SAME_OF_BOTH(avg_, ns_or_none(p->stat.avg))
-SAME_OF_BOTH(p50_, ns_or_none(p->stat.p50))
-SAME_OF_BOTH(p99_, ns_or_none(p->stat.p99))
-SAME_OF_BOTH(max_, ns_or_none(p->stat.max))
+static struct value errors(const struct changed_row *r, enum when w)
+{
+	return r->operation != ID_NONE ? value_none() : value_int(VALUE_COUNT, r->period[w].errors);
+}
+
+static GETTER(get_now_errors)
+{
+	return errors(ROW(row), NOW);
+}
+
+static GETTER(get_before_errors)
+{
+	return errors(ROW(row), BEFORE);
+}
 
 static GETTER(get_now_rate)
 {
@@ -155,6 +154,8 @@ PART_LIST(PART_MORE)
 		 "change of the time of one request (negative: shorter): " part_help(part), \
 		 get_##id##_delta),
 
+#define PERIOD(when, name) MEMBER(struct changed_row, period[when].stat.name, .none = IF_NEGATIVE)
+
 static const struct column columns[] = {
 	COLUMN_FLEX("name", "OPERATION", 12, "name of root spans and server halves", COMMON(name)),
 	COLUMN_T("service", "SERVICE", 9, 4, "service it belongs to; by cause: of the phase", COMMON(service)),
@@ -171,20 +172,22 @@ static const struct column columns[] = {
 			MEMBER(struct changed_row, phase)),
 	COLUMN_N("phase_delta_ns", "+", VALUE_NS, 0, 0, "how much longer that phase took of its own, each, on average",
 		 MEMBER(struct changed_row, phase_more_ns)),
-	COLUMN_N("count", "COUNT", VALUE_COUNT, 5, 2, "how many ended in the range", get_now_count_),
-	COLUMN_N("count_before", "BEFORE", VALUE_COUNT, 6, 3, "and before", get_before_count_),
+	COLUMN_N("count", "COUNT", VALUE_COUNT, 5, 2, "how many ended in the range",
+		 MEMBER(struct changed_row, period[NOW].stat.count)),
+	COLUMN_N("count_before", "BEFORE", VALUE_COUNT, 6, 3, "and before",
+		 MEMBER(struct changed_row, period[BEFORE].stat.count)),
 	COLUMN_N("rate", "PER SEC", VALUE_COUNT, 7, 10, "how many a second", get_now_rate),
 	COLUMN_N("rate_before", "BEFORE", VALUE_COUNT, 0, 0, "and before", get_before_rate),
-	COLUMN_N("errors", "ERR", VALUE_COUNT, 4, 5, "errors in them", get_now_errors_),
-	COLUMN_N("errors_before", "BEFORE", VALUE_COUNT, 0, 0, "and before", get_before_errors_),
-	COLUMN_N("avg_ns", "AVG", VALUE_NS, 7, 7, "mean duration", get_now_avg_),
-	COLUMN_N("avg_before_ns", "BEFORE", VALUE_NS, 7, 7, "and before", get_before_avg_),
-	COLUMN_N("p50_ns", "p50", VALUE_NS, 7, 11, "half of them take at most this" PERCENTILE_BOUND, get_now_p50_),
-	COLUMN_N("p50_before_ns", "BEFORE", VALUE_NS, 7, 11, "and before" PERCENTILE_BOUND, get_before_p50_),
-	COLUMN_N("p99_ns", "p99", VALUE_NS, 7, 8, "99 % of them take at most this" PERCENTILE_BOUND, get_now_p99_),
-	COLUMN_N("p99_before_ns", "BEFORE", VALUE_NS, 7, 8, "and before" PERCENTILE_BOUND, get_before_p99_),
-	COLUMN_N("max_ns", "MAX", VALUE_NS, 0, 0, "the longest", get_now_max_),
-	COLUMN_N("max_before_ns", "BEFORE", VALUE_NS, 0, 0, "and before", get_before_max_),
+	COLUMN_N("errors", "ERR", VALUE_COUNT, 4, 5, "errors in them", get_now_errors),
+	COLUMN_N("errors_before", "BEFORE", VALUE_COUNT, 0, 0, "and before", get_before_errors),
+	COLUMN_N("avg_ns", "AVG", VALUE_NS, 7, 7, "mean duration", PERIOD(NOW, avg)),
+	COLUMN_N("avg_before_ns", "BEFORE", VALUE_NS, 7, 7, "and before", PERIOD(BEFORE, avg)),
+	COLUMN_N("p50_ns", "p50", VALUE_NS, 7, 11, "half of them take at most this" PERCENTILE_BOUND, PERIOD(NOW, p50)),
+	COLUMN_N("p50_before_ns", "BEFORE", VALUE_NS, 7, 11, "and before" PERCENTILE_BOUND, PERIOD(BEFORE, p50)),
+	COLUMN_N("p99_ns", "p99", VALUE_NS, 7, 8, "99 % of them take at most this" PERCENTILE_BOUND, PERIOD(NOW, p99)),
+	COLUMN_N("p99_before_ns", "BEFORE", VALUE_NS, 7, 8, "and before" PERCENTILE_BOUND, PERIOD(BEFORE, p99)),
+	COLUMN_N("max_ns", "MAX", VALUE_NS, 0, 0, "the longest", PERIOD(NOW, max)),
+	COLUMN_N("max_before_ns", "BEFORE", VALUE_NS, 0, 0, "and before", PERIOD(BEFORE, max)),
 	PART_LIST(COLUMN_MORE)
 	COLUMN_BATCH_ID("worst_trace_id", "trace of the longest of them in the range",
 			MEMBER_OF(struct changed_row, worst.span, trace_id)),
@@ -417,9 +420,8 @@ static void name_phase(struct rows *rows, struct changed_row *r)
 	if (!most || r->phases_unknown || more(r) <= 0 || phase_more(r, most) < (more(r) + 1) / 2)
 		return;
 	bool elsewhere = most->service && *most->service && g_strcmp0(most->service, r->c.service);
-	g_autofree char *text = g_strdup_printf("%s%s%s", most->name, elsewhere ? " in " : "",
-						elsewhere ? most->service : "");
-	r->phase = rows_text(rows, text);
+	r->phase = rows_take_text(rows, g_strdup_printf("%s%s%s", most->name, elsewhere ? " in " : "",
+						elsewhere ? most->service : ""));
 	r->phase_more_ns = phase_more(r, most);
 }
 
@@ -486,8 +488,7 @@ static void add_request(struct by_cause *c, const struct trace_info *info)
 	uint32_t operation = operation_of(c, info->root);
 	g_array_index(c->operations, struct requests, operation).n[w]++;
 	shares_init(&shares, t, t->root);
-	for (guint i = 0; i < shares.list->len; i++) {
-		const struct share *s = &g_array_index(shares.list, struct share, i);
+	ARRAY_EACH(const struct share, s, shares.list) {
 		struct changed_row *r = cause_row(c, info->root, operation, s);
 		r->period[w].part[s->part] += s->ns;
 		if (w == NOW)
@@ -512,8 +513,7 @@ static void finish_cause(struct rows *rows, struct changed_row *r, const struct 
 	r->phase_more_ns = more(r);
 	const char *word = r->part == PART_PREEMPTED ? "runnable" : part_word(rows->missing, r->part);
 	timefmt_duration(buf, more(r));
-	g_autofree char *text = g_strdup_printf("%s %s%s", word, more(r) > 0 ? "+" : "", buf);
-	r->mainly = rows_text(rows, text);
+	r->mainly = rows_take_text(rows, g_strdup_printf("%s %s%s", word, more(r) > 0 ? "+" : "", buf));
 }
 
 static void add_causes(struct row_map *map, const struct periods *p)
@@ -525,10 +525,8 @@ static void add_causes(struct row_map *map, const struct periods *p)
 	for (size_t i = 0; i < timeline_n_traces(rows->tl); i++)
 		add_request(&c, timeline_trace(rows->tl, i));
 	intmap_clear(&c.index);
-	for (guint i = 0; i < rows->rows->len; i++) {
-		struct changed_row *r = rows->rows->pdata[i];
+	PTR_EACH(struct changed_row, r, rows->rows)
 		finish_cause(rows, r, &g_array_index(operations, struct requests, r->operation));
-	}
 }
 
 static int64_t lost(const struct changed_row *r)
@@ -540,16 +538,10 @@ static void mark_little(const struct rows *rows)
 {
 	int64_t most = 0;
 
-	for (guint i = 0; i < rows->rows->len; i++) {
-		const struct changed_row *r = rows->rows->pdata[i];
-
+	PTR_EACH(const struct changed_row, r, rows->rows)
 		most = has_both(r) ? MAX(most, ABS(lost(r))) : most;
-	}
-	for (guint i = 0; i < rows->rows->len; i++) {
-		struct changed_row *r = rows->rows->pdata[i];
-
+	PTR_EACH(struct changed_row, r, rows->rows)
 		r->little = has_both(r) && ABS(lost(r)) <= most / LITTLE_OF_ALL;
-	}
 }
 
 static bool is_little(const struct row *row, const struct rows *rows)
@@ -649,8 +641,7 @@ static void set_explanation(struct rows *rows, const struct periods *p)
 	else
 		g_string_append_printf(text, "%s-%s: ", timefmt_clock(from, p->from[BEFORE]),
 				       timefmt_clock(to, p->to[BEFORE]));
-	for (guint i = 0; i < rows->rows->len; i++) {
-		const struct changed_row *r = rows->rows->pdata[i];
+	PTR_EACH(const struct changed_row, r, rows->rows) {
 		any = any || has_both(r);
 		if (has_both(r) && more(r) > 0 && (!worst ||
 		    more(r) * (int64_t)r->period[NOW].stat.count >

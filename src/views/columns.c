@@ -26,6 +26,9 @@ static bool read_int(enum member_type type, const void *p, int64_t *ret)
 	case MEMBER_U8:
 		*ret = *(const uint8_t *)p;
 		return true;
+	case MEMBER_U16:
+		*ret = *(const uint16_t *)p;
+		return true;
 	case MEMBER_I32:
 		*ret = *(const int32_t *)p;
 		return *ret >= 0;
@@ -67,21 +70,6 @@ struct value column_value(const struct column *c, const struct row *row, const s
 	if (rows->left_out && is_figure && !c->of_retained)
 		return value_none();
 	return c->get ? c->get(row, rows) : member_value(c, row, rows);
-}
-
-GETTER(get_errors)
-{
-	return value_int(VALUE_COUNT, ROW(row)->errors);
-}
-
-GETTER(get_count)
-{
-	return value_int(VALUE_COUNT, ROW(row)->stat.count);
-}
-
-GETTER(get_total)
-{
-	return value_int(VALUE_NS, ROW(row)->stat.total);
 }
 
 /* A time that is summed over parts. Null if all parts of the row are unknown, or if events in `needs` are missing. */

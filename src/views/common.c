@@ -4,6 +4,7 @@
  */
 #include "views/common.h"
 
+#include "base/each.h"
 #include "base/sort.h"
 #include "base/timefmt.h"
 #include "state/store/container.h"
@@ -75,8 +76,7 @@ const char *common_device(struct rows *rows, uint32_t host, uint32_t dev, uint32
 		return text;
 	if (names && names != rows->tl && of && *(text = device_elsewhere(names, of->name, dev)))
 		return rows_text(rows, text);
-	g_autofree char *numbers = g_strdup_printf("%u:%u", dev >> 20, dev & 0xfffff);
-	return rows_text(rows, numbers);
+	return rows_take_text(rows, g_strdup_printf("%u:%u", dev >> 20, dev & 0xfffff));
 }
 
 static int compare_text(const char *a, const char *b)
@@ -117,8 +117,7 @@ static void keys_apart(const struct rows *rows)
 {
 	struct intmap seen = { 0 };
 	intmap_reserve(&seen, rows->rows->len);
-	for (guint i = 0; i < rows->rows->len; i++) {
-		struct row *row = rows->rows->pdata[i];
+	PTR_EACH(struct row, row, rows->rows) {
 		uint64_t both = key_int(row->key[0], row->key[1]);
 		uint32_t before = seen.n, n = intmap_add(&seen, both, 0);
 		if (seen.n > before)
@@ -131,10 +130,8 @@ static void keys_apart(const struct rows *rows)
 
 void common_finish(struct rows *rows, GCompareFunc compare)
 {
-	for (guint i = 0; i < rows->rows->len; i++) {
-		struct common *c = rows->rows->pdata[i];
+	PTR_EACH(struct common, c, rows->rows)
 		c->stat = stat_take(&c->latency);
-	}
 	g_ptr_array_sort_with_data(rows->rows, compare_rows, compare ? &compare : NULL);
 	rows->n_before_filter = rows->rows->len;
 	keys_apart(rows);
@@ -180,6 +177,16 @@ enum part part_largest(const int64_t part[PART_N], int64_t *ret_ns, int64_t *ret
 	return largest;
 }
 
+const char *part_share(struct rows *rows, unsigned missing, const int64_t part[PART_N])
+{
+	int64_t ns, total;
+	enum part p = part_largest(part, &ns, &total);
+	if (total <= 0)
+		return NULL;
+	return rows_take_text(rows, g_strdup_printf("%s %d%%", part_word(missing, p),
+						    (int)(100.0 * (double)ns / (double)total + 0.5)));
+}
+
 /* Events that are needed to attribute time to this part. What a thread was blocked on mostly follows from its system
  * call. */
 static unsigned needs_of_part(enum part p)
@@ -198,11 +205,6 @@ static unsigned needs_of_part(enum part p)
 unsigned row_missing(const struct row *row, const struct rows *rows)
 {
 	return rows->missing | row->missing;
-}
-
-struct value unless_missing(const struct row *row, const struct rows *rows, unsigned missing, struct value value)
-{
-	return row_missing(row, rows) & missing ? value_none() : value;
 }
 
 bool part_is_known(unsigned missing, enum part part, int64_t ns)
@@ -411,6 +413,5 @@ char *thread_label_new(const struct timeline *tl, uint32_t thread, int64_t at)
 
 const char *thread_label(struct rows *rows, uint32_t thread, int64_t at)
 {
-	g_autofree char *label = thread_label_new(rows->tl, thread, at);
-	return rows_text(rows, label);
+	return rows_take_text(rows, thread_label_new(rows->tl, thread, at));
 }

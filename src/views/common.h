@@ -60,10 +60,11 @@ void common_add_sum(struct common *c, const struct span_sum *s);
 /* The largest part and its time; PART_UNKNOWN if the sum is 0. */
 enum part part_largest(const int64_t part[PART_N], int64_t *ret_ns, int64_t *ret_total);
 
+/* The largest part and its share, "writeback 61%", owned by the rows; NULL: the sum is 0. */
+const char *part_share(struct rows *rows, unsigned missing, const int64_t part[PART_N]);
+
 /* enum missing_events: events missing from the row's host. */
 unsigned row_missing(const struct row *row, const struct rows *rows);
-/* The value, or null if one of the events `missing` is missing from the row's host. */
-struct value unless_missing(const struct row *row, const struct rows *rows, unsigned missing, struct value value);
 
 /* Can the trace distinguish this part from others? `ns` is the time measured for it. */
 bool part_is_known(unsigned missing, enum part part, int64_t ns);
@@ -132,7 +133,7 @@ char *thread_label_new(const struct timeline *tl, uint32_t thread, int64_t at);
 	NULL, .member = { .type = MEMBER_TYPE(((row_ *)0)->to_->name_), .pointer = offsetof(row_, to_), \
 			  .offset = offsetof(__typeof__(*((row_ *)0)->to_), name_), __VA_ARGS__ }
 #define MEMBER_TYPE(m) _Generic((m), char *: MEMBER_TEXT, const char *: MEMBER_TEXT, bool: MEMBER_BOOL, \
-	uint8_t: MEMBER_U8, int32_t: MEMBER_I32, uint32_t: MEMBER_U32, int64_t: MEMBER_I64, \
+	uint8_t: MEMBER_U8, uint16_t: MEMBER_U16, int32_t: MEMBER_I32, uint32_t: MEMBER_U32, int64_t: MEMBER_I64, \
 	uint64_t: MEMBER_U64, double: MEMBER_DOUBLE)
 /* What a member of the row is that is an int64_t and not known: its value is VALUE_NONE. */
 #define FIGURE_NONE TIME_UNKNOWN
@@ -142,9 +143,6 @@ char *thread_label_new(const struct timeline *tl, uint32_t thread, int64_t at);
 
 #define GETTER(name) struct value name(const struct row *row, const struct rows *rows)
 /* Getters of struct common. */
-GETTER(get_errors);
-GETTER(get_count);
-GETTER(get_total);
 GETTER(get_cpu);
 GETTER(get_runnable);
 GETTER(get_blocked);

@@ -2,6 +2,7 @@
 /* Compares one span with another span or with the typical span: see compare.h. */
 #include "views/compare.h"
 
+#include "base/each.h"
 #include "base/sort.h"
 #include "base/timefmt.h"
 #include "state/store/span_tree.h"
@@ -26,14 +27,15 @@ struct compare_row {
 	bool is_whole;			/* the row of the whole span, with all spans below it */
 	uint64_t n_b;			/* number of spans whose mean is b; 0: there is no b */
 	struct side_sums side[SIDES];
+	int64_t b_ns, b_whole_ns, b_count, delta_ns;	/* means of b, difference; TIME_UNKNOWN: there is no b */
 };
 
 #define ROW(row) ((const struct compare_row *)(row))
 
-/* Rounded to the nearest integer. */
+/* Rounded to the nearest integer; TIME_UNKNOWN: of none. */
 static int64_t mean(int64_t sum, uint64_t n)
 {
-	return (sum + (int64_t)n / 2) / (int64_t)n;
+	return n ? (sum + (int64_t)n / 2) / (int64_t)n : TIME_UNKNOWN;
 }
 
 static int64_t part_difference(const struct compare_row *r, int part)
@@ -44,30 +46,6 @@ static int64_t part_difference(const struct compare_row *r, int part)
 static struct value difference(int64_t a, int64_t b, uint64_t n_b)
 {
 	return n_b ? value_int(VALUE_NS, a - mean(b, n_b)) : value_none();
-}
-
-static GETTER(get_b)
-{
-	const struct compare_row *r = ROW(row);
-	return r->n_b ? value_int(VALUE_NS, mean(r->side[B].own_ns, r->n_b)) : value_none();
-}
-
-static GETTER(get_delta)
-{
-	const struct compare_row *r = ROW(row);
-	return difference(r->side[A].own_ns, r->side[B].own_ns, r->n_b);
-}
-
-static GETTER(get_whole_b)
-{
-	const struct compare_row *r = ROW(row);
-	return r->n_b ? value_int(VALUE_NS, mean(r->side[B].whole_ns, r->n_b)) : value_none();
-}
-
-static GETTER(get_count_b)
-{
-	const struct compare_row *r = ROW(row);
-	return r->n_b ? value_int(VALUE_COUNT, mean(r->side[B].n, r->n_b)) : value_none();
 }
 
 #define PART_DIFFERENCE(id, which) \
@@ -101,17 +79,19 @@ static const struct column columns[] = {
 	COLUMN_T("service", "SERVICE", 8, 6, "service of the phase", COMMON(service)),
 	COLUMN_T("kind", "KIND", 6, 7, "client or server half, or null", MEMBER(struct compare_row, kind)),
 	COLUMN_N("delta_ns", "DIFF", VALUE_NS, 7, 0, "how much longer it took (negative: shorter)",
-		 get_delta),
+		 MEMBER(struct compare_row, delta_ns)),
 	COLUMN_T("mainly", "MAINLY", 16, 1, "the kernel state that differs most", MEMBER(struct compare_row, mainly)),
 	COLUMN_N("a_ns", "THIS", VALUE_NS, 7, 2, "what its spans did themselves, here",
 		 MEMBER(struct compare_row, side[A].own_ns)),
-	COLUMN_N("b_ns", "OTHER", VALUE_NS, 7, 2, "the same of the other one, or what is usual", get_b),
+	COLUMN_N("b_ns", "OTHER", VALUE_NS, 7, 2, "the same of the other one, or what is usual",
+		 MEMBER(struct compare_row, b_ns)),
 	COLUMN_N("a_whole_ns", "WHOLE", VALUE_NS, 0, 0, "its spans with all below them, here",
 		 MEMBER(struct compare_row, side[A].whole_ns)),
-	COLUMN_N("b_whole_ns", "WHOLE", VALUE_NS, 0, 0, "the same of the other", get_whole_b),
+	COLUMN_N("b_whole_ns", "WHOLE", VALUE_NS, 0, 0, "the same of the other",
+		 MEMBER(struct compare_row, b_whole_ns)),
 	COLUMN_N("a_count", "COUNT", VALUE_COUNT, 0, 0, "spans of that phase, here",
 		 MEMBER(struct compare_row, side[A].n)),
-	COLUMN_N("b_count", "COUNT", VALUE_COUNT, 0, 0, "and of the other", get_count_b),
+	COLUMN_N("b_count", "COUNT", VALUE_COUNT, 0, 0, "and of the other", MEMBER(struct compare_row, b_count)),
 	PART_LIST(COLUMN_DIFFERENCE)
 	COLUMN_N("runnable_delta_ns", "RUNQ", VALUE_NS, 7, 4,
 		 "more than there (negative: less): runnable, waiting for a CPU", get_runq_delta),
@@ -299,14 +279,8 @@ static const char *mainly_of(struct rows *rows, const struct compare_row *r, int
 	*ret_ns = part_difference(r, most);
 	if (*ret_ns == 0)
 		return NULL;
-	g_autofree char *text = g_strdup_printf("%s %s%s", part_word(rows->missing, most), *ret_ns > 0 ? "+" : "",
-						timefmt_duration(buf, *ret_ns));
-	return rows_text(rows, text);
-}
-
-static int64_t own_difference(const struct compare_row *r)
-{
-	return r->side[A].own_ns - mean(r->side[B].own_ns, r->n_b);
+	return rows_take_text(rows, g_strdup_printf("%s %s%s", part_word(rows->missing, most), *ret_ns > 0 ? "+" : "",
+						timefmt_duration(buf, *ret_ns)));
 }
 
 /* Sets the explanation: "took 41.1ms longer: lock (thumbd) futex +53.2ms, encode (thumbd) user -3.10ms". */
@@ -322,17 +296,16 @@ static void set_explanation(struct rows *rows, const struct compare *cmp)
 			more < 0 ? "less" : "longer");
 	for (guint shown = 0; shown < 3; shown++) {
 		const struct compare_row *most = NULL;
-		for (guint i = 0; i < rows->rows->len; i++) {
-			const struct compare_row *r = rows->rows->pdata[i];
+		PTR_EACH(const struct compare_row, r, rows->rows) {
 			if (!r->is_whole && !g_ptr_array_find(order, r, NULL) &&
-			    (!most || ABS(own_difference(r)) > ABS(own_difference(most))))
+			    (!most || ABS(r->delta_ns) > ABS(most->delta_ns)))
 				most = r;
 		}
 		/* A phase with less than a tenth of the difference does not explain it. */
-		if (!most || ABS(own_difference(most)) * 10 < ABS(more) || !own_difference(most))
+		if (!most || ABS(most->delta_ns) * 10 < ABS(more) || !most->delta_ns)
 			break;
 		g_ptr_array_add(order, (gpointer)most);
-		int64_t ns = own_difference(most);
+		int64_t ns = most->delta_ns;
 		g_string_append_printf(text, "%s %s%s%s %s%s", shown ? "," : ":", most->c.name,
 				       most->kind ? " " : "", most->kind ? most->kind : "",
 				       ns > 0 ? "+" : "", timefmt_duration(buf, ns));
@@ -401,13 +374,16 @@ static uint64_t add_other(struct comparing *c, const struct view_query *q, struc
 
 static void finish(struct rows *rows, struct compare *cmp, const struct span *a, uint64_t n_b)
 {
-	for (guint i = 0; i < rows->rows->len; i++) {
-		struct compare_row *r = rows->rows->pdata[i];
+	PTR_EACH(struct compare_row, r, rows->rows) {
 		int64_t ns;
 		r->n_b = n_b;
+		r->b_ns = mean(r->side[B].own_ns, n_b);
+		r->b_whole_ns = mean(r->side[B].whole_ns, n_b);
+		r->b_count = mean((int64_t)r->side[B].n, n_b);
+		r->delta_ns = n_b ? r->side[A].own_ns - r->b_ns : TIME_UNKNOWN;
 		if (r->is_whole && r->side[A].n) {
 			cmp->a_ns = r->side[A].whole_ns;
-			cmp->b_ns = n_b ? mean(r->side[B].whole_ns, n_b) : -1;
+			cmp->b_ns = n_b ? r->b_whole_ns : -1;
 		}
 		r->mainly = mainly_of(rows, r, &ns);
 		query_set_trace(&r->c.row.drill, r->side[A].n ? cmp->trace_id : cmp->other_trace);

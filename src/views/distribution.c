@@ -214,11 +214,6 @@ static struct rows *build(const struct timeline *tl, const struct view_query *qu
 
 #define ROW(row) ((const struct distribution_row *)(row))
 
-static GETTER(get_low)
-{
-	return value_int(VALUE_NS, ROW(row)->low_ns);
-}
-
 static GETTER(get_high)
 {
 	return ROW(row)->high_ns == INT64_MAX ? value_none() : value_int(VALUE_NS, ROW(row)->high_ns);
@@ -275,11 +270,11 @@ static bool has_named(const char *name)
 static struct value get_named(const void *row, const struct rows *rows, const char *name)
 {
 	(void)name;
-	return get_low(row, rows);
+	return value_int(VALUE_NS, ROW(row)->low_ns);
 }
 
 static const struct column columns[] = {
-	COLUMNS_LATENCY_ROW(get_low, get_high),
+	COLUMNS_LATENCY_ROW(MEMBER(struct distribution_row, low_ns), get_high),
 	COLUMN_N("count", "COUNT", VALUE_COUNT, 7, 0, "how many durations the row has", get_now),
 	COLUMN_N("share_ratio", "SHARE%", VALUE_RATIO, 6, 0, "of all of them", get_share),
 	COLUMN_N("at_least_count", ">=FROM", VALUE_COUNT, 7, 2, "how many of them are as long as FROM or longer",

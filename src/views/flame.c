@@ -2,6 +2,7 @@
 /* View flame: see flame.h. */
 #include "views/flame.h"
 
+#include "base/each.h"
 #include "base/intmap.h"
 #include "base/limits.h"
 #include "base/sort.h"
@@ -131,10 +132,8 @@ static void add_request(struct flame_builder *b, struct history *h, const struct
 {
 	g_autoptr(GArray) path = path_of(h, t, root);
 	g_autofree struct flame_row **frames = frames_of_tree(b, t, root);
-	for (guint i = 0; i < path->len; i++) {
-		const struct path_segment *p = &g_array_index(path, struct path_segment, i);
+	ARRAY_EACH(const struct path_segment, p, path)
 		add_segment(b, frames[p->via - root], p);
-	}
 }
 
 /* Requests that ended in the range, or those of the query's trace: roots, or spans of the query's operation. */
@@ -318,8 +317,7 @@ static int compare(const void *va, const void *vb)
 static void place_siblings(GPtrArray *rows)
 {
 	g_autofree int64_t *next = g_new0(int64_t, LIMIT_FLAME_DEPTH + 2);	/* by depth */
-	for (guint i = 0; i < rows->len; i++) {
-		struct flame_row *r = rows->pdata[i];
+	PTR_EACH(struct flame_row, r, rows) {
 		r->begin_ns = next[r->row.depth];
 		next[r->row.depth] += r->total_ns;
 		next[r->row.depth + 1] = r->begin_ns;
@@ -416,11 +414,6 @@ static GETTER(frame_path)
 	return *path ? value_text(path) : value_none();
 }
 
-static GETTER(frame_depth)
-{
-	return value_int(VALUE_COUNT, row->depth);
-}
-
 static struct value share_of(const struct flame_row *r, const struct flame_row *whole)
 {
 	return whole ? value_ratio((double)r->total_ns / (double)whole->total_ns) : value_none();
@@ -450,7 +443,7 @@ static const struct column columns[] = {
 		 MEMBER(struct flame_row, kind, .words = flame_kind_name)),
 	COLUMN_FLEX("name", "FRAME", 20, "name of the frame", MEMBER(struct flame_row, name)),
 	COLUMN_T("path", "PATH", 0, 0, "names down to the frame, joined by ';'; null: the frame of all", frame_path),
-	COLUMN_N("depth", "DEPTH", VALUE_COUNT, 0, 0, "how deep the frame is; 0: all", frame_depth),
+	COLUMN_N("depth", "DEPTH", VALUE_COUNT, 0, 0, "how deep the frame is; 0: all", MEMBER(struct row, depth)),
 	COLUMN_N("total_ns", "TOTAL", VALUE_NS, 8, 0, "time in the frame and in all below it",
 		 MEMBER(struct flame_row, total_ns)),
 	COLUMN_N("self_ns", "SELF", VALUE_NS, 8, 1, "the total without that of the frames below it",

@@ -2,6 +2,7 @@
 /* View heatmap: see heatmap.h. */
 #include "views/heatmap.h"
 
+#include "base/each.h"
 #include "base/limits.h"
 #include "base/sort.h"
 #include "base/timefmt.h"
@@ -309,8 +310,7 @@ static void count_columns(struct heatmap *h, const struct timeline *tl, const st
 static int bits_of(const struct heatmap *h, const GArray *columns)
 {
 	int64_t least = INT64_MAX, most = -1;
-	for (guint i = 0; i < columns->len; i++) {
-		const struct column_counts *c = &g_array_index(columns, struct column_counts, i);
+	ARRAY_EACH(const struct column_counts, c, columns) {
 		least = c->most_ns < 0 ? least : MIN(least, c->least_ns);
 		most = MAX(most, c->most_ns);
 	}
@@ -408,8 +408,7 @@ static void add_column(struct rows *rows, struct heatmap *h, const struct column
 		       uint64_t *of_value)
 {
 	struct heat_grid *g = rows->extra;
-	for (guint i = 0; i < c->counts->len; i++) {
-		const struct count *n = &g_array_index(c->counts, struct count, i);
+	ARRAY_EACH(const struct count, n, c->counts) {
 		struct heat_cell *cell = g_new0(struct heat_cell, 1);
 		*cell = (struct heat_cell){
 			.row = { .key = { (uint64_t)c->begin_ns, n->level }, .drill = VIEW_QUERY_INIT },
@@ -484,7 +483,7 @@ static const struct column columns[] = {
 		 MEMBER(struct heat_cell, count)),
 	COLUMN_FLEX("dominant", "MOSTLY", 16, "the value of the field of --by that most of them have",
 		    MEMBER(struct heat_cell, dominant)),
-	COLUMN_N("dominant_count", "OF IT", VALUE_COUNT, 7, 1, "how many have that value", 
+	COLUMN_N("dominant_count", "OF IT", VALUE_COUNT, 7, 1, "how many have that value",
 		 MEMBER(struct heat_cell, dominant_count, .known = offsetof(struct heat_cell, has_dominant))),
 };
 

@@ -2,6 +2,7 @@
 /* What CPUs, threads, devices and interrupts did in each step or cell of a range: see lanes.h. */
 #include "views/lanes.h"
 
+#include "base/each.h"
 #include "base/sort.h"
 #include "base/timefmt.h"
 #include "state/store/container.h"
@@ -246,6 +247,7 @@ static struct lane_row *lane(struct lanes_builder *b, enum lane_kind kind, uint6
 	if (!*ret_new)
 		return r;
 	r->kind = kind;
+	r->is[kind] = true;
 	r->begin_ns = b->second->begin_ns;
 	begin_lane(b, r);
 	return r;
@@ -553,8 +555,7 @@ static void spread(struct lanes_builder *b)
 {
 	const struct timeline *tl = b->map.rows->tl;
 	int64_t first = b->first, last = b->last, ns = b->second->sums_end_ns - b->second->begin_ns;
-	for (guint i = 0; i < b->map.rows->rows->len; i++) {
-		const struct lane_row *r = b->map.rows->rows->pdata[i];
+	PTR_EACH(const struct lane_row, r, b->map.rows->rows) {
 		struct lane_work *w = work_of(b, r);
 		if (!w->cell.any || w->at != first)
 			continue;
@@ -588,8 +589,7 @@ static void add_spans(struct lanes_builder *b)
 
 static void sum_groups(const struct rows *rows)
 {
-	for (guint i = 0; i < rows->rows->len; i++) {
-		const struct lane_row *group = rows->rows->pdata[i];
+	PTR_EACH(const struct lane_row, group, rows->rows) {
 		for (guint k = 0; group->is_container && k < rows->rows->len; k++) {
 			struct lane_row *r = rows->rows->pdata[k];
 			if (r->grouped && !g_strcmp0(r->c.container, group->c.container) &&
@@ -725,11 +725,6 @@ static GETTER(get_who_ns)
 	return known ? value_int(VALUE_NS, r->who_ns) : value_none();
 }
 
-static GETTER(get_events)
-{
-	return ROW(row)->by_events ? value_int(VALUE_COUNT, (int64_t)ROW(row)->events) : value_none();
-}
-
 static GETTER(get_event)
 {
 	return value_text(ROW(row)->event == ID_NONE ? NULL : timeline_string(rows->tl, ROW(row)->event));
@@ -738,38 +733,8 @@ static GETTER(get_event)
 static struct value of_kind(const struct row *row, const struct rows *rows, enum lane_kind kind, unsigned missing,
 			    int64_t ns)
 {
-	return ROW(row)->kind == kind ? unless_missing(row, rows, missing, value_int(VALUE_NS, ns)) : value_none();
-}
-
-static GETTER(get_run)
-{
-	return of_kind(row, rows, LANE_CPU, MISSING_SWITCHES, ROW(row)->run_ns);
-}
-
-static GETTER(get_idle)
-{
-	return of_kind(row, rows, LANE_CPU, MISSING_SWITCHES, ROW(row)->idle_ns);
-}
-
-static GETTER(get_busy_time)
-{
-	return of_kind(row, rows, LANE_DEVICE, MISSING_ISSUES | MISSING_COMPLETIONS, ROW(row)->busy_ns);
-}
-
-static GETTER(get_depth)
-{
-	return of_kind(row, rows, LANE_DEVICE, MISSING_ISSUES | MISSING_COMPLETIONS, ROW(row)->depth_ns);
-}
-
-static GETTER(get_depth_max)
-{
-	struct value v = get_depth(row, rows);
-	return v.kind == VALUE_NONE ? v : value_int(VALUE_COUNT, ROW(row)->depth_max);
-}
-
-static GETTER(get_handler)
-{
-	return of_kind(row, rows, LANE_INTERRUPT, MISSING_INTERRUPTS, ROW(row)->handler_ns);
+	bool known = ROW(row)->kind == kind && !(row_missing(row, rows) & missing);
+	return known ? value_int(VALUE_NS, ns) : value_none();
 }
 
 /* The parts are those of threads; of a CPU irq and unknown, of a device unknown. */
@@ -792,14 +757,18 @@ static GETTER(lane_file)
 	return ROW(row)->kind == LANE_THREADS ? get_file(row, rows) : value_none();
 }
 
+/* A member that lanes of one kind have. */
+#define OF_KIND(name, kind, ...) \
+	MEMBER(struct lane_row, name, .known = offsetof(struct lane_row, is[kind]), __VA_ARGS__)
+#define OF_CPU(name) OF_KIND(name, LANE_CPU, .missing = MISSING_SWITCHES)
+#define OF_DEVICE(name) OF_KIND(name, LANE_DEVICE, .missing = MISSING_ISSUES | MISSING_COMPLETIONS)
+
 #define COLUMN_LANE_PART(id, part) \
 	COLUMN_N(#id "_ns", part_title(part), VALUE_NS, 0, 0, part_help(part), lane_##id),
 
 static const struct column columns[] = {
-	{ .id = "begin_ns", .title = "BEGIN", .kind = VALUE_TIME, .help = "begin of the step", .get =
-	MEMBER(struct lane_row, begin_ns) },
-	{ .id = "end_ns", .title = "END", .kind = VALUE_TIME, .help = "end of the step", .get =
-	MEMBER(struct lane_row, end_ns) },
+	COLUMN_TIME("begin_ns", "BEGIN", 0, 0, "begin of the step", MEMBER(struct lane_row, begin_ns)),
+	COLUMN_TIME("end_ns", "END", 0, 0, "end of the step", MEMBER(struct lane_row, end_ns)),
 	COLUMN_HOST,
 	COLUMN_T("kind", "KIND", 9, 5, "cpu, thread (also processes and containers), events, device or interrupt",
 		 MEMBER(struct lane_row, kind, .words = lane_kind_name)),
@@ -817,16 +786,19 @@ static const struct column columns[] = {
 	COLUMN_ID("who_tid", "WHO TID", 0, 0, "its thread id", get_who_tid),
 	COLUMN_N("who_ns", "RAN", VALUE_NS, 7, 3, "how long it ran there; of a thread: on the CPU of column cpu",
 		 get_who_ns),
-	COLUMN_N("run_ns", "RUN", VALUE_NS, 0, 0, "of a CPU: threads ran", get_run),
-	COLUMN_N("idle_ns", "IDLE", VALUE_NS, 0, 0, "of a CPU: no thread ran", get_idle),
-	COLUMN_N("busy_ns", "BUSY", VALUE_NS, 0, 0, "of a device: a request was at it", get_busy_time),
-	COLUMN_N("depth_ns", "DEPTHNS", VALUE_NS, 0, 0, "of a device: requests at it, summed over time", get_depth),
-	COLUMN_N("depth_max", "DMAX", VALUE_COUNT, 0, 0, "of a device: most requests at it at once", get_depth_max),
-	COLUMN_N("handler_ns", "HANDLER", VALUE_NS, 0, 0, "of an interrupt: in its handlers, on all CPUs", get_handler),
+	COLUMN_N("run_ns", "RUN", VALUE_NS, 0, 0, "of a CPU: threads ran", OF_CPU(run_ns)),
+	COLUMN_N("idle_ns", "IDLE", VALUE_NS, 0, 0, "of a CPU: no thread ran", OF_CPU(idle_ns)),
+	COLUMN_N("busy_ns", "BUSY", VALUE_NS, 0, 0, "of a device: a request was at it", OF_DEVICE(busy_ns)),
+	COLUMN_N("depth_ns", "DEPTHNS", VALUE_NS, 0, 0, "of a device: requests at it, summed over time",
+		 OF_DEVICE(depth_ns)),
+	COLUMN_N("depth_max", "DMAX", VALUE_COUNT, 0, 0, "of a device: most requests at it at once",
+		 OF_DEVICE(depth_max)),
+	COLUMN_N("handler_ns", "HANDLER", VALUE_NS, 0, 0, "of an interrupt: in its handlers, on all CPUs",
+		 OF_KIND(handler_ns, LANE_INTERRUPT, .missing = MISSING_INTERRUPTS)),
 	PART_LIST(COLUMN_LANE_PART)
 	COLUMN_N("file_ns", "FILE", VALUE_NS, 0, 0, FILE_HELP, lane_file),
 	COLUMN_N("events", "EVENTS", VALUE_COUNT, 7, 4, "events that it recorded, if the trace has no kernel events",
-		 get_events),
+		 MEMBER(struct lane_row, events, .known = offsetof(struct lane_row, by_events))),
 	COLUMN_T("event", "EVENT", 0, 0, "the most frequent of them", get_event),
 	COLUMN_CONTAINER,
 };

@@ -45,6 +45,7 @@ struct lane_cell {
 struct lane_row {
 	struct common c;		/* .part of threads; .name: the lane's name */
 	enum lane_kind kind;
+	bool is[LANE_KIND_N];		/* [kind]: true */
 	int64_t begin_ns, end_ns;	/* of the seconds that were summed */
 	int64_t run_ns, idle_ns, irq_ns;	/* CPUs */
 	int64_t unknown_ns;		/* CPUs; devices: it is unknown how many requests were at it */

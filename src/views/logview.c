@@ -3,6 +3,7 @@
 #include "views/logview.h"
 
 #include "base/call_event.h"
+#include "base/each.h"
 #include "base/text.h"
 #include "base/timefmt.h"
 #include "views/common.h"
@@ -53,19 +54,12 @@ static const struct column columns[] = {
 	COLUMN_T("kind", "KIND", 0, 0, "call, event, user, loss",
 		 MEMBER_OF(struct log_row, line, kind, .words = calllog_kind_name)),
 	COLUMN_ID("pid", "PID", 0, 0, "process id", MEMBER_OF(struct log_row, line, pid)),
-	COLUMN_ID("ret", "RET", 0, 0, "what a call returned", 
+	COLUMN_ID("ret", "RET", 0, 0, "what a call returned",
 		  MEMBER_OF(struct log_row, line, ret, .known = offsetof(struct calllog_line, has_ret))),
 	COLUMN_T("error", "ERROR", 0, 0, "its error, as ENOENT", get_error),
 	COLUMN_TIME("time_ns", "NS", 0, 0, "the instant, ns since the epoch", MEMBER_OF(struct log_row, line, ts)),
 	COLUMN_TIME("exit_ns", "END", 0, 0, "when a call returned, ns since the epoch", get_end_ns),
 };
-
-static const char *keep(struct rows *rows, char *text)
-{
-	const char *cached = rows_text(rows, text);
-	g_free(text);
-	return cached;
-}
 
 static void row_free(void *p)
 {
@@ -81,9 +75,9 @@ static void add_row(struct rows *rows, struct calllog_line *l)
 	const struct view_query nothing = VIEW_QUERY_INIT;
 	r->line = calllog_line_ref(l);
 	r->at = rows_text(rows, timefmt_clock_ns(at, l->ts));
-	r->what = keep(rows, logline_what(l, false));
-	r->comm = keep(rows, text_visible(l->comm));
-	r->name = keep(rows, text_visible(l->name));
+	r->what = rows_take_text(rows, logline_what(l, false));
+	r->comm = rows_take_text(rows, text_visible(l->comm));
+	r->name = rows_take_text(rows, text_visible(l->name));
 	r->row.drill = nothing;
 	r->row.key[0] = (uint64_t)l->ts;
 	r->row.key[1] = (uint64_t)l->cpu << 32 ^ (uint32_t)l->tid ^ (uint64_t)g_str_hash(l->name) << 16;
@@ -223,8 +217,7 @@ GPtrArray *logview_instant(const struct calllog_line *l, const struct calllog_wi
 	}
 	add_thread(to, l, w);
 	add(to, "CPUS");
-	for (guint i = 0; i < w->cpus->len; i++) {
-		const struct calllog_cpu *c = &g_array_index(w->cpus, struct calllog_cpu, i);
+	ARRAY_EACH(const struct calllog_cpu, c, w->cpus) {
 		if (c->tid < 0)
 			add(to, "  %3u  not known", c->cpu);
 		else

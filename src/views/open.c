@@ -128,8 +128,7 @@ static void set_wait(struct open_row *r, struct rows *rows, const struct doing *
 	if (object) {
 		r->on = rows_text(rows, object);
 	} else if (w->arg) {
-		g_autofree char *futex = g_strdup_printf("0x%" G_GINT64_MODIFIER "x", w->arg);
-		r->on = rows_text(rows, futex);
+		r->on = rows_take_text(rows, g_strdup_printf("0x%" G_GINT64_MODIFIER "x", w->arg));
 	}
 	if (d->still || w->part == PART_PREEMPTED)
 		return;

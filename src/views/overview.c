@@ -4,6 +4,7 @@
  */
 #include "views/overview.h"
 
+#include "base/each.h"
 #include "base/timefmt.h"
 #include "views/causes.h"
 #include "views/evicted.h"
@@ -210,17 +211,11 @@ static void add_evicted(struct row_map *map, const struct history *h, const stru
 /* The largest part, and what the slowest span waited for: "disk 61% /srv/thumb/x". */
 static const char *mainly_of(struct rows *rows, const struct operation_row *r)
 {
-	int64_t ns, total;
-	enum part p = part_largest(r->c.part, &ns, &total);
-	if (total <= 0)
-		return NULL;
-	g_autoptr(GString) text = g_string_new(NULL);
-	g_string_printf(text, "%s %d%%", part_word(rows->missing, p), (int)(100.0 * ns / total + 0.5));
-	const struct span_wait *w = r->slowest ? why_longest_wait(r->slowest, p) : NULL;
+	const char *share = part_share(rows, rows->missing, r->c.part);
+	enum part p = part_largest(r->c.part, NULL, NULL);
+	const struct span_wait *w = share && r->slowest ? why_longest_wait(r->slowest, p) : NULL;
 	const char *object = w ? wait_object(rows->tl, w) : NULL;
-	if (object)
-		g_string_append_printf(text, " %s", object);
-	return rows_text(rows, text->str);
+	return object ? rows_take_text(rows, g_strdup_printf("%s %s", share, object)) : share;
 }
 
 static void add_operations(struct rows *rows, const struct history *h, const struct range *range)
@@ -237,16 +232,13 @@ static void add_operations(struct rows *rows, const struct history *h, const str
 	add_evicted(&map, h, range, &evicted);
 	evicted_describe(rows, &evicted, "requests", NULL);
 	row_map_clear(&map);
-	for (guint i = 0; i < rows->rows->len; i++) {
-		struct operation_row *r = rows->rows->pdata[i];
+	PTR_EACH(struct operation_row, r, rows->rows) {
 		r->mainly = mainly_of(rows, r);
 		r->slowest = NULL;
 	}
 	common_finish(rows, NULL);
-	for (guint i = 0; i < rows->rows->len; i++) {
-		struct operation_row *r = rows->rows->pdata[i];
+	PTR_EACH(struct operation_row, r, rows->rows)
 		r->c.row.marked = usual_is_slow(r->usual_ns, r->c.stat.p99);
-	}
 }
 
 /* --- the two tables below --- */
@@ -523,8 +515,7 @@ static int64_t most_waiting(const struct timeline *tl)
 /* For a trace without outliers: the second with the slowest span. */
 static int64_t slowest_second(const struct strip *strip)
 {
-	for (guint i = 0; i < strip->points->len; i++) {
-		const struct strip_point *p = &g_array_index(strip->points, struct strip_point, i);
+	ARRAY_EACH(const struct strip_point, p, strip->points) {
 		if (p->p99_ns >= 0 && p->p99_ns == strip->max_ns)
 			return p->begin_ns;
 	}

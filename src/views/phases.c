@@ -10,6 +10,7 @@
 #include "views/spans.h"
 #include "views/explanations.h"
 
+#include "base/each.h"
 #include "base/sort.h"
 #include "base/timefmt.h"
 
@@ -341,18 +342,6 @@ static void describe_calls(struct rows *rows, struct phase_row *r)
 	g_clear_pointer(&r->calls, g_hash_table_unref);
 }
 
-/* "writeback 61%", NULL: unknown. Not each state has a column of its own. */
-static const char *mainly_of(struct rows *rows, const struct phase_row *r)
-{
-	int64_t ns, total;
-	enum part p = part_largest(r->c.part, &ns, &total);
-	if (r->c.parts_unknown || total <= 0)
-		return NULL;
-	g_autofree char *text = g_strdup_printf("%s %d%%", part_word(rows->missing, p),
-						(int)(100.0 * (double)ns / (double)total + 0.5));
-	return rows_text(rows, text);
-}
-
 static int compare(const void *va, const void *vb)
 {
 	const struct phase_row *a = *(const struct phase_row *const *)va;
@@ -379,10 +368,10 @@ static struct rows *build(const struct timeline *tl, const struct view_query *qu
 	add_evicted(&ph, &range);
 	share_out(&ph);
 	g_hash_table_unref(ph.index);
-	for (guint i = 0; i < ph.rows->rows->len; i++) {
-		struct phase_row *r = ph.rows->rows->pdata[i];
+	PTR_EACH(struct phase_row, r, ph.rows->rows) {
 		describe_calls(ph.rows, r);
-		r->mainly = mainly_of(ph.rows, r);
+		/* not each state has a column of its own */
+		r->mainly = r->c.parts_unknown ? NULL : part_share(ph.rows, ph.rows->missing, r->c.part);
 		worst_hold(&r->worst, ph.rows);
 	}
 	common_finish(ph.rows, compare);

@@ -2,6 +2,7 @@
 /*
  * Calls between services: spans with a parent in another service, including both halves of a shared span.
  */
+#include "base/each.h"
 #include "base/sort.h"
 #include "state/store/span_tree.h"
 #include "views/clocks.h"
@@ -190,8 +191,7 @@ static void add_evicted(struct row_map *map, const struct range *range, struct e
 static void add_clocks(struct rows *rows, const struct clocks *k)
 {
 	g_autofree char *text = clocks_sentence(k);
-	for (guint i = 0; i < rows->rows->len; i++) {
-		struct service_row *r = rows->rows->pdata[i];
+	PTR_EACH(struct service_row, r, rows->rows) {
 		bool asks = k->clocks->len > 1 && !r->places_differ && r->from != r->to;
 		if (!asks || !clocks_between(k, r->from, r->to, &r->clock_ns, &r->clock_error_ns))
 			r->clock_ns = r->clock_error_ns = TIME_UNKNOWN;
@@ -222,11 +222,9 @@ static struct rows *build(const struct timeline *tl, const struct view_query *qu
 	}
 	add_evicted(&map, &range, &evicted);
 	row_map_clear(&map);
-	for (guint i = 0; i < map.rows->rows->len; i++) {
-		struct service_row *r = map.rows->rows->pdata[i];
-		r->gap = stat_of(&r->gaps);
+	PTR_EACH(struct service_row, r, map.rows->rows) {
+		r->gap = stat_take(&r->gaps);
 		worst_hold(&r->worst, map.rows);
-		hist_clear(&r->gaps);
 	}
 	add_clocks(map.rows, k);
 	common_finish(map.rows, compare);

@@ -2,6 +2,7 @@
 /* Details of one span as lines of text: see span_detail.h. */
 #include "views/span_detail.h"
 
+#include "base/each.h"
 #include "base/sort.h"
 #include "base/timefmt.h"
 #include "views/clocks.h"
@@ -176,10 +177,8 @@ static void add_cpu_holders(struct detail *d)
 	char buf[TIMEFMT_LEN];
 	if (rows->len)
 		heading(d, "Runnable behind");
-	for (guint i = 0; i < rows->len; i++) {
-		const struct neighbour_row *r = &g_array_index(rows, struct neighbour_row, i);
+	ARRAY_EACH(const struct neighbour_row, r, rows)
 		add(d, "  %8s %5.1f%%  %s", timefmt_duration(buf, r->ns), 100.0 * r->ns / all, r->label);
-	}
 }
 
 #define PATH_SHARE 200		/* of the span: shorter segments are summed */
@@ -210,8 +209,7 @@ static void add_path(struct detail *d, const struct waterfall_row *row)
 	guint more = 0;
 	if (path->len)
 		heading(d, "Critical path       thread               span       what it did");
-	for (guint i = 0; i < path->len; i++) {
-		const struct path_segment *p = &g_array_index(path, struct path_segment, i);
+	ARRAY_EACH(const struct path_segment, p, path) {
 		int64_t ns = p->end_ns - p->begin_ns;
 		if (ns * PATH_SHARE < span_duration(d->s)) {
 			rest += ns;

@@ -20,11 +20,6 @@ static GETTER(get_duration)
 	return value_bound(VALUE_NS, span_duration(ROW(row)->root), !ROW(row)->has_root);
 }
 
-static GETTER(get_bound)
-{
-	return value_text(ROW(row)->has_root ? NULL : "at least");
-}
-
 /* An explanation needs the tree of the trace. It is made at first use and cached, so rows that are never shown cost
  * nothing. */
 static GETTER(get_why)
@@ -108,6 +103,8 @@ static GETTER(get_all_names)
 	return joined_text((struct rows *)rows, &r->all_names, r->root->trace_id, add_name);
 }
 
+static const char *const bound_words[] = { "at least", NULL };	/* by has_root */
+
 static const struct column columns[] = {
 	COLUMN_SPAN_ID("trace_id", "TRACE", "id of the trace", SPAN_MEMBER(trace_id)),
 	COLUMN_BATCH_ID("span_id", "id of its root span", SPAN_MEMBER(span_id)),
@@ -144,7 +141,8 @@ static const struct column columns[] = {
 		 "spans that others name as their parent, but that the trace does not have",
 		 MEMBER(struct trace_row, n_missing)),
 	COLUMN_T("duration_bound", "BOUND", 0, 0,
-		 "at least: its root is missing, so it took longer than duration_ns; or null", get_bound),
+		 "at least: its root is missing, so it took longer than duration_ns; or null",
+		 MEMBER(struct trace_row, has_root, .words = bound_words)),
 };
 
 /* Does the trace belong to the range? */

@@ -99,6 +99,12 @@ const char *rows_text(struct rows *rows, const char *s)
 	return s ? g_string_chunk_insert_const(rows->text, s) : NULL;
 }
 
+const char *rows_take_text(struct rows *rows, char *s)
+{
+	g_autofree char *text = s;
+	return rows_text(rows, text);
+}
+
 static void unref_text(gpointer text)
 {
 	reftext_unref(text);

@@ -162,7 +162,8 @@ enum column_drawing { DRAW_TEXT, DRAW_PARTS, DRAW_SPARK, DRAW_CALL };
  * NULL, an int32_t below 0, a uint32_t that is ID_NONE, an int64_t that is TIME_UNKNOWN, or where .pointer is NULL.
  */
 enum member_type {
-	MEMBER_NONE, MEMBER_TEXT, MEMBER_BOOL, MEMBER_U8, MEMBER_I32, MEMBER_U32, MEMBER_I64, MEMBER_U64, MEMBER_DOUBLE
+	MEMBER_NONE, MEMBER_TEXT, MEMBER_BOOL, MEMBER_U8, MEMBER_U16, MEMBER_I32, MEMBER_U32, MEMBER_I64,
+	MEMBER_U64, MEMBER_DOUBLE
 };
 /* IF_ZERO: also an empty text. IF_LEFT_OUT: if rows.left_out, as figures are. */
 enum member_none { IF_UNKNOWN, IF_NEGATIVE, IF_ZERO, IF_LEFT_OUT };
@@ -302,6 +303,7 @@ unsigned rows_missing(const struct rows *rows, uint32_t host);
 /* For builders. */
 struct rows *rows_new(const struct timeline *tl, const struct view_query *query);
 const char *rows_text(struct rows *rows, const char *s);	/* copies it into rows->text */
+const char *rows_take_text(struct rows *rows, char *s);		/* the same; frees it with g_free() */
 
 /* Where the sums of the range [from_ns, to_ns) end. The range of the trace's last second contains the last event, so it
  * ends 1 ns after it; sums of time end at the event. */

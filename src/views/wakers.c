@@ -47,8 +47,7 @@ static uint32_t waker_key(const struct timeline *tl, enum view_by by, const stru
 /* The name of a process without a known leader. comm: that of all its threads that woke; "": they differ. */
 static const char *leaderless_name(struct rows *rows, const struct process_info *p, const char *comm)
 {
-	g_autofree char *label = g_strdup_printf("%s/%d", *comm ? comm : "?", p->pid);
-	return rows_text(rows, label);
+	return rows_take_text(rows, g_strdup_printf("%s/%d", *comm ? comm : "?", p->pid));
 }
 
 static const char *waker_name(struct rows *rows, const struct waker_cell *c)

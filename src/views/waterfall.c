@@ -15,11 +15,6 @@
 
 #define ROW(row) ((const struct waterfall_row *)(row))
 
-static GETTER(get_depth)
-{
-	return value_int(VALUE_COUNT, row->depth);
-}
-
 /* Explanations are made at first use, because each needs a walk through the tree. */
 static struct value explanation(const struct row *row, const struct rows *rows, const char **cached,
 			    char *(*text_of)(struct history *h, const struct tree *t,
@@ -48,19 +43,13 @@ static GETTER(get_explanation)
 static GETTER(get_mainly_text)
 {
 	const struct span *s = ROW(row)->span;
-	int64_t ns, total;
-	enum part p = part_largest(s->part, &ns, &total);
-	if (total <= 0)
-		return value_none();
-	g_autofree char *text = g_strdup_printf("%s %d%%", part_word(rows_missing(rows, s->host), p),
-						(int)(100.0 * ns / total + 0.5));
-	return value_text(rows_text((struct rows *)rows, text));
+	return value_text(part_share((struct rows *)rows, rows_missing(rows, s->host), s->part));
 }
 
 static const struct column columns[] = {
 	COLUMNS_SPAN,
 	COLUMNS_PARTS
-	COLUMN_N("depth", "DEPTH", VALUE_COUNT, 0, 0, "how deep in the tree; 0: a root", get_depth),
+	COLUMN_N("depth", "DEPTH", VALUE_COUNT, 0, 0, "how deep in the tree; 0: a root", MEMBER(struct row, depth)),
 	COLUMN_N("critical", "CRIT", VALUE_COUNT, 0, 0, "1: on the critical path",
 		 MEMBER(struct waterfall_row, critical)),
 	COLUMN_T("mainly", "MAINLY", 0, 0, "the largest part of its time", get_mainly_text),
@@ -80,8 +69,7 @@ static const char *row_name(struct rows *rows, const struct tree *t, int i)
 	int p = t->nodes[i].parent;
 	if (p < 0 || t->nodes[p].span->service == s->service)
 		return name;
-	g_autofree char *both = g_strdup_printf("%s %s", name, s->service);
-	return rows_text(rows, both);
+	return rows_take_text(rows, g_strdup_printf("%s %s", name, s->service));
 }
 
 static struct waterfall_row *add_row(struct rows *rows, struct waterfall *w, int i)

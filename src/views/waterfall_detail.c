@@ -415,9 +415,8 @@ bool waterfall_waker(struct rows *rows, const struct waterfall_row *row,
 	}
 	char buf[TIMEFMT_LEN];
 	g_autofree char *label = thread_label_new(rows->tl, ret->thread, ret->at_ns);
-	g_autofree char *text = g_strdup_printf("%s at %s%s%s", label,
+	ret->text = rows_take_text(rows, g_strdup_printf("%s at %s%s%s", label,
 		timefmt_clock_ms(buf, ret->at_ns), s ? ", in " : "",
-		s ? s->name : "");
-	ret->text = rows_text(rows, text);
+		s ? s->name : ""));
 	return true;
 }
