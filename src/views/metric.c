@@ -693,8 +693,7 @@ static void finish_row(struct metric_row *r, double seconds, double seconds_befo
 	r->before.seconds = seconds_before;
 	r->sum += hist_count(&r->c.latency) ? hist_sum(&r->c.latency) : 0;
 	r->before.sum += hist_count(&r->before.values) ? hist_sum(&r->before.values) : 0;
-	r->before.stat = stat_of(&r->before.values);
-	hist_clear(&r->before.values);
+	r->before.stat = stat_take(&r->before.values);
 	r->sum += r->negative.sum;
 	r->before.sum += r->negative_before.sum;
 	add_negative(&r->before.stat, &r->negative_before);

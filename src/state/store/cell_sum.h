@@ -16,11 +16,9 @@
 	X(cpu, CPU_CELL) \
 	X(sched, SCHED_CELL) \
 	X(irq, IRQ_CELL) \
-	X(stolen, STOLEN_CELL) \
 	X(waker, WAKER_CELL) \
 	X(loss, LOSS_CELL) \
 	X(dev, DEV_CELL) \
-	X(net, NET_CELL) \
 	X(flow, FLOW_CELL) \
 	X(lock, LOCK_CELL)
 
