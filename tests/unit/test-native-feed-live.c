@@ -114,6 +114,32 @@ static void test_garbage_metadata(void)
 	}
 }
 
+/* A trace that has ended, and is retained for what was wrong with it, ends again; metadata comes and begins again. */
+static void test_ended(void)
+{
+	struct live l;
+
+	made_init(&l);
+	unsigned t = native_feed_add_trace(l.f, "t");
+	native_feed_metadata(l.f, t, g_bytes_new_static("this is no metadata at all;", 27));
+	native_feed_end_trace(l.f, t);
+	made_drain(&l);
+	g_autofree char *trouble = native_feed_trouble(l.f, t);
+	g_assert_nonnull(trouble);
+	native_feed_end_trace(l.f, t);
+	made_drain(&l);
+	native_feed_metadata_restart(l.f, t);
+	made_drain(&l);
+	native_feed_metadata(l.f, t, g_bytes_new_static("more", 4));
+	made_drain(&l);
+	g_autofree char *still = native_feed_trouble(l.f, t);
+	g_assert_cmpstr(still, ==, trouble);
+	g_assert_cmpuint(native_feed_queued(l.f), ==, 0);
+	native_feed_end(l.f);
+	g_assert_cmpint(made_drain(&l), ==, SOURCE_END);
+	made_clear(&l);
+}
+
 /* A session that is cleared begins its metadata again; its streams go on. */
 static void test_restart(void)
 {
@@ -645,6 +671,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/feed/metadata/grows", test_grows);
 	g_test_add_func("/feed/metadata/wrong", test_wrong_metadata);
 	g_test_add_func("/feed/metadata/garbage", test_garbage_metadata);
+	g_test_add_func("/feed/metadata/ended", test_ended);
 	g_test_add_func("/feed/metadata/restart", test_restart);
 	g_test_add_func("/feed/hostile/packets", test_hostile);
 	g_test_add_func("/feed/hostile/first", test_hostile_first);

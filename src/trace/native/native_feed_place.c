@@ -713,6 +713,7 @@ static void take_stream_message(struct native_feed *f, struct feed_stream *x, st
 
 static void take_message(struct native_feed *f, struct feed_message *message)
 {
+	struct feed_trace *t;
 	message->at_us = f->now_us;
 	if (message->kind == FEED_TRACE)
 		take_trace(f, message);
@@ -722,10 +723,10 @@ static void take_message(struct native_feed *f, struct feed_message *message)
 		f->ended = true;
 	else if (message->kind > FEED_TRACE_END)
 		take_stream_message(f, find_stream(f, message->number), message);
-	else if (feed_trace(f, message->number))
-		take_trace_message(f, feed_trace(f, message->number), message);
+	else if ((t = feed_trace(f, message->number)) && t->meta)
+		take_trace_message(f, t, message);
 	else if (message->bytes)
-		feed_parsed(f, g_bytes_get_size(message->bytes));	/* the trace was freed */
+		feed_parsed(f, g_bytes_get_size(message->bytes));	/* the trace or its metadata was freed */
 }
 
 void feed_stream_end(struct native_feed *f, struct feed_stream *x)
