@@ -3,9 +3,9 @@
 
 # With the sanitizers, these take so long that they have them only in make check-long.
 SLOW := correct cut every-view evicted forgotten import-pieces laws limits-here limits-locks limits-metadata \
-	limits-model limits-packets limits-views logjob losses missing-events model native native-feed parallel path \
-	paths plain processes reader-bt2 reader-corrupt screen-places slice-file slice-history spans spare spool strings \
-	timeline unite window
+	limits-model limits-packets limits-views logjob losses missing-events model narrowing native native-feed \
+	parallel path paths plain processes reader-bt2 reader-corrupt screen-places screen-says slice-file slice-history \
+	spans spare spool strings timeline unite window
 # Without: the slow ones, and those that measure memory or read long recordings.
 UNIT_PLAIN := $(sort $(SLOW) $(patsubst tests/unit/test-%.c,%,$(shell \
 	grep -lE 'mallinfo|getrusage|__SANITIZE|rlimit|lib/cuts\.h' $(TEST_SRC))))
