@@ -166,8 +166,8 @@ check: deps
 	@+$(again) check-built
 
 # Unit tests run with the sanitizers, in a tree of their own, and some without: see tests/unit/unit.mk.
-SCRIPTS := $(shell find tests/cli tests/tui tests/truth tests/live tests/lint -maxdepth 1 -type f -perm -u+x \
-	\( -name '*.sh' -o -name '*.py' \) 2>/dev/null | sort)
+SCRIPTS := $(shell find tests/cli tests/fuzz tests/live tests/lint tests/truth tests/tui -maxdepth 1 -type f -perm -u+x \
+	\( -name '*.sh' -o -name '*.py' \) | sort)
 LONG := $(shell find tests/long -type f -perm -u+x 2>/dev/null | sort)
 # These do a part of their work, with ALL=1 all of it: blk.py and traces_too_long() leave out long recordings.
 IN_PART := $(sort $(shell grep -l 'ALL=1' $(SCRIPTS)) $(filter tests/truth/%,$(SCRIPTS))) \

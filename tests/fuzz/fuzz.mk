@@ -81,8 +81,6 @@ clean-fuzz:
 
 dist-free: clean-fuzz
 
-SCRIPTS += tests/fuzz/run-short.sh
-
 -include $(FUZZ_LIB:.o=.d) $(FUZZ_TEST_LIB:.o=.d) $(FUZZERS:=.d)
 
 .PHONY: fuzz fuzzers fuzz-replays clean-fuzz $(FUZZ_NAMES)

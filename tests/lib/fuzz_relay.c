@@ -8,12 +8,14 @@
 #include "trace/native/native_feed.h"
 
 #define MOST_QUESTIONS 20000
+#define MOST_AT_ONCE 10000
 #define MOST_BYTES (8u << 20)
 
 /* One run. The functions that are replaced have no other way to it. */
 static struct {
 	const struct fuzz_relay *with;
-	unsigned questions;
+	unsigned questions;			/* in all */
+	unsigned at_once;			/* since it waited */
 	size_t bytes;				/* said, in all */
 	struct source *source;
 } relay;
@@ -29,9 +31,9 @@ static const size_t sizes[] = {
 /* False: it has had enough. */
 static bool answer(uint32_t command, const uint8_t *payload, uint64_t size, int64_t deadline)
 {
-	if (relay.bytes > MOST_BYTES)
+	if (relay.bytes > MOST_BYTES || ++relay.questions > MOST_QUESTIONS)
 		return false;
-	g_assert_cmpuint(++relay.questions, <, MOST_QUESTIONS);
+	g_assert_cmpuint(++relay.at_once, <, MOST_AT_ONCE);
 	g_assert_cmpuint(command, >=, VIEWER_CONNECT);
 	g_assert_cmpuint(command, <=, VIEWER_DETACH);
 	g_assert_cmpuint(size, ==, sizes[command]);
@@ -43,6 +45,7 @@ static bool answer(uint32_t command, const uint8_t *payload, uint64_t size, int6
 /* Somebody takes the records meanwhile. */
 static void take_records(void)
 {
+	relay.at_once = 0;
 	fuzz_take(relay.source, relay.with->taken, 100);
 }
 

@@ -179,10 +179,11 @@ static GByteArray *trim_json(const char *bytes, gsize n, GHashTable *classes)
 	GByteArray *out = g_byte_array_new();
 	for (char **f = fragments; *f; f++) {
 		struct json_value o = parsed(*f);
-		g_autofree char *key = class_key(id_of(o, "data-stream-class-id"), id_of(o, "id"));
-		if (!strcmp(parsed_text(o, "type"), "event-record-class") &&
-		    !g_hash_table_contains(classes, key))
-			continue;
+		if (!strcmp(parsed_text(o, "type"), "event-record-class")) {
+			g_autofree char *key = class_key(id_of(o, "data-stream-class-id"), id_of(o, "id"));
+			if (!g_hash_table_contains(classes, key))
+				continue;
+		}
 		g_byte_array_append(out, (const guint8 *)"\x1e", 1);
 		g_byte_array_append(out, (const guint8 *)*f, (guint)strlen(*f));
 	}
