@@ -72,6 +72,9 @@ char *rows_format_names(enum rows_use use);
 bool rows_print(FILE *out, const struct view *v, const struct rows *rows,
 		enum rows_format format, bool header);
 bool rows_can_fold(const struct view *v);
+/* The rows as objects of a list that is open in `b`; b's text is emptied. */
+struct json_out;
+void rows_print_objects(FILE *out, struct json_out *b, const struct view *v, const struct rows *rows);
 
 /* rows_print() in pieces: one header, one JSON object with the rows first and range and trust of the last piece.
  * Initialise with zeros and .format, .header. */

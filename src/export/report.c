@@ -70,25 +70,8 @@ static void put_explanation(struct markdown_report *p, const struct waterfall *w
 
 static void put_request_properties(struct markdown_report *p, const struct waterfall *w)
 {
-	char clock[TIMEFMT_LEN], usual[TIMEFMT_LEN];
-	g_string_append_printf(p->out, "Trace `%016" G_GINT64_MODIFIER "x`, begun at %s, %u span%s of "
-			       "%u service%s in %u process%s", w->trace_id,
-			       timefmt_clock_ns(clock, w->begin_ns),
-			       w->n_spans, w->n_spans == 1 ? "" : "s",
-			       w->n_services, w->n_services == 1 ? "" : "s",
-			       w->n_processes, w->n_processes == 1 ? "" : "es");
-	if (w->x_usual >= 0)
-		g_string_append_printf(p->out, "; %.1f times the usual %s", w->x_usual,
-				       timefmt_duration(usual, w->usual_ns));
-	if (w->errors)
-		g_string_append_printf(p->out, "; **%u error%s**", w->errors,
-				       w->errors == 1 ? "" : "s");
-	g_autofree char *missing = waterfall_missing(w);
-	if (missing)
-		g_string_append_printf(p->out, "; **%s**", missing);
-	if (w->open)
-		g_string_append(p->out, "; **still open** when the trace ended");
-	g_string_append(p->out, ".\n\n");
+	g_autofree char *text = report_request(w, &markup, true);
+	g_string_append_printf(p->out, "%s\n\n", text);
 }
 
 static void put_request(struct markdown_report *p, unsigned n, uint64_t trace_id)

@@ -3,6 +3,7 @@
 #include "export/report_head.h"
 
 #include "base/sort.h"
+#include "base/text.h"
 #include "base/timefmt.h"
 #include "views/bookmarks.h"
 #include "views/overview.h"
@@ -142,6 +143,29 @@ guint report_bookmarks(const struct report_options *o, const struct report_marku
 		n++;
 	}
 	return n;
+}
+
+char *report_request(const struct waterfall *w, const struct report_markup *markup, bool stress)
+{
+	const char *strong = stress ? markup->strong : "", *end = stress ? markup->strong_end : "";
+	char clock[TIMEFMT_LEN], usual[TIMEFMT_LEN];
+	g_autofree char *id = text_id(w->trace_id), *code = markup->code(id), *missing = waterfall_missing(w);
+	GString *s = g_string_new(NULL);
+
+	g_string_printf(s, "Trace %s, begun at %s, %u span%s of %u service%s in %u process%s", code,
+			timefmt_clock_ns(clock, w->begin_ns), w->n_spans, w->n_spans == 1 ? "" : "s",
+			w->n_services, w->n_services == 1 ? "" : "s", w->n_processes, w->n_processes == 1 ? "" : "es");
+	if (w->x_usual >= 0)
+		g_string_append_printf(s, "; %.1f times the usual %s", w->x_usual,
+				       timefmt_duration(usual, w->usual_ns));
+	if (w->errors)
+		g_string_append_printf(s, "; %s%u error%s%s", strong, w->errors, w->errors == 1 ? "" : "s", end);
+	if (missing)
+		g_string_append_printf(s, "; %s%s%s", strong, missing, end);
+	if (w->open)
+		g_string_append_printf(s, "; %sstill open%s when the trace ended", strong, end);
+	g_string_append_c(s, '.');
+	return g_string_free(s, FALSE);
 }
 
 struct rows *report_traces(const struct timeline *tl, const struct report_options *options)

@@ -4,6 +4,7 @@
 #define BLK_EXPORT_REPORT_HEAD_H
 
 #include "views/view.h"
+#include "views/waterfall.h"
 
 struct report_options {
 	int64_t from_ns, to_ns;		/* the range */
@@ -29,6 +30,9 @@ typedef void (*report_property)(void *data, const char *what, const char *value)
 /* n: number of requests. */
 void report_head(const struct timeline *tl, const struct report_options *options, const struct report_markup *markup,
 		 const struct completeness *completeness, guint n, report_property visit, void *data);
+
+/* A sentence about a request, in the language of the page (g_free). stress: what is wrong with it is strong. */
+char *report_request(const struct waterfall *w, const struct report_markup *markup, bool stress);
 
 /* Rows of the view traces of the range: those of the filter, sorted. Free with rows_free(). */
 struct rows *report_traces(const struct timeline *tl, const struct report_options *options);

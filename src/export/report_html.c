@@ -139,22 +139,8 @@ static void put_summary(struct html_report *p, const struct rows *traces)
 
 static void put_request_properties(struct html_report *p, const struct waterfall *w)
 {
-	char clock[TIMEFMT_LEN], usual[TIMEFMT_LEN];
-	g_string_append_printf(p->out, "<p>Trace <code>%016" G_GINT64_MODIFIER "x</code>, begun at %s, %u span%s of %u "
-			       "service%s in %u process%s", w->trace_id, timefmt_clock_ns(clock, w->begin_ns),
-			       w->n_spans, w->n_spans == 1 ? "" : "s", w->n_services, w->n_services == 1 ? "" : "s",
-			       w->n_processes, w->n_processes == 1 ? "" : "es");
-	if (w->x_usual >= 0)
-		g_string_append_printf(p->out, "; %.1f times the usual %s", w->x_usual,
-				       timefmt_duration(usual, w->usual_ns));
-	if (w->errors)
-		g_string_append_printf(p->out, "; %u error%s", w->errors, w->errors == 1 ? "" : "s");
-	g_autofree char *missing = waterfall_missing(w);
-	if (missing)
-		g_string_append_printf(p->out, "; %s", missing);
-	if (w->open)
-		g_string_append(p->out, "; still open when the trace ended");
-	g_string_append(p->out, ".</p>\n<p class=\"why\">");
+	g_autofree char *text = report_request(w, &markup, false);
+	g_string_append_printf(p->out, "<p>%s</p>\n<p class=\"why\">", text);
 	html_append(p->out, w->why ? w->why : "no single cause stands out");
 	g_string_append(p->out, "</p>\n");
 }

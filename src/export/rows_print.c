@@ -216,7 +216,7 @@ static void flush_json(FILE *out, struct json_out *b)
 	g_string_truncate(b->out, 0);
 }
 
-static void put_json_rows(FILE *out, struct json_out *b, const struct view *v, const struct rows *rows)
+void rows_print_objects(FILE *out, struct json_out *b, const struct view *v, const struct rows *rows)
 {
 	for (guint r = 0; r < rows->rows->len; r++) {
 		json_open(b, NULL, '{');
@@ -307,7 +307,7 @@ static void rows_as_json(FILE *out, const struct view *v, const struct rows *row
 			put_json_summary(&b, rows);
 		json_open(&b, "rows", '[');
 	}
-	put_json_rows(out, &b, v, rows);
+	rows_print_objects(out, &b, v, rows);
 	if (last) {
 		json_close(&b, ']');
 		if (!p->whole)

@@ -53,7 +53,9 @@ void spans_find_segments(struct spans *sp)
 
 /* ---- assigning calls to halves ---- */
 
-void spans_group(struct spans *sp, struct vec *to)
+/* Sorts sp->inner by half into *to. spans.starts gets the index where each half begins, and a final entry with the
+ * end. */
+static void group(struct spans *sp, struct vec *to)
 {
 	const struct inner *from = sp->inner.data;
 	guint n = sp->inner.len, halves = sp->halves.len;
@@ -72,6 +74,23 @@ void spans_group(struct spans *sp, struct vec *to)
 		starts[i] += starts[i - 1];
 	for (guint i = 0; i < n; i++)
 		*vec_at(to, struct inner, starts[from[i].half + 1]++) = from[i];
+}
+
+void spans_find_inner(struct spans *sp, void (*find)(struct spans *sp, guint first, guint end), struct vec *to,
+		      size_t range_at)
+{
+	const struct segment *segs = sp->segments.data;
+	sp->inner.len = 0;
+	for (guint i = 0, end; i < sp->segments.len; i = end) {
+		for (end = i + 1; end < sp->segments.len && segs[end].thread == segs[i].thread;)
+			end++;
+		find(sp, i, end);
+	}
+	group(sp, to);
+	const guint *starts = sp->starts.data;
+	for (guint i = 0; i < sp->halves.len; i++)
+		*(struct inner_range *)(void *)((char *)half_at(sp, i) + range_at) =
+			(struct inner_range){ starts[i], starts[i + 1] - starts[i] };
 }
 
 /* Index of the first call that ends at `from` or later. The log is in order of end time. */
@@ -130,19 +149,7 @@ static void find_calls(struct spans *sp, guint first, guint end)
 
 void spans_find_calls(struct spans *sp)
 {
-	const struct segment *segs = sp->segments.data;
-	sp->inner.len = 0;
-	for (guint i = 0, end; i < sp->segments.len; i = end) {
-		for (end = i + 1; end < sp->segments.len && segs[end].thread == segs[i].thread;)
-			end++;
-		find_calls(sp, i, end);
-	}
-	spans_group(sp, &sp->calls);
-	const guint *starts = sp->starts.data;
-	for (guint i = 0; i < sp->halves.len; i++) {
-		half_at(sp, i)->calls = starts[i];
-		half_at(sp, i)->n_calls = starts[i + 1] - starts[i];
-	}
+	spans_find_inner(sp, find_calls, &sp->calls, offsetof(struct half, calls));
 }
 
 /* ---- calls of one half ---- */
@@ -222,9 +229,9 @@ void explain_calls(struct spans *sp, const struct half *h, struct span *span)
 {
 	struct vec *sums = &sp->parts.calls, *slow = &sp->parts.slow;
 	sums->len = slow->len = 0;
-	if (!h->n_calls)
+	if (!h->calls.n)
 		return;
-	for (guint i = h->calls; i < h->calls + h->n_calls; i++)
+	for (guint i = h->calls.first; i < h->calls.first + h->calls.n; i++)
 		gather_calls(sp, vec_at(&sp->calls, struct inner, i));
 	vec_sort(sums, sizeof(struct span_call), largest_sum, sp->s->strings);
 	if (slow->len > LIMIT_SPAN_CALLS) {
@@ -232,7 +239,7 @@ void explain_calls(struct spans *sp, const struct half *h, struct span *span)
 		span->n_slow_more = slow->len - LIMIT_SPAN_CALLS;
 		slow->len = LIMIT_SPAN_CALLS;
 	}
-	if (span->n_slow_more || (h->n_calls > 1 && !in_order(slow)))	/* the calls of one run are in order */
+	if (span->n_slow_more || (h->calls.n > 1 && !in_order(slow)))	/* the calls of one run are in order */
 		vec_sort(slow, sizeof(struct span_slow_call), earliest_call, NULL);
 	span->slow = slow->data;
 	span->n_slow = slow->len;

@@ -11,9 +11,10 @@
 /* Fills sp->segments, then the runs of calls of each half (sp->calls). */
 void spans_find_segments(struct spans *sp);
 void spans_find_calls(struct spans *sp);
-/* Sorts sp->inner by half into *to. spans.starts gets the index where each half begins, and a final entry with the
- * end. */
-void spans_group(struct spans *sp, struct vec *to);
+/* Calls find() for the segments [first, end) of each thread, which adds to sp->inner, and sorts that by half into *to.
+ * The struct inner_range at this offset in each half becomes what it has. */
+void spans_find_inner(struct spans *sp, void (*find)(struct spans *sp, guint first, guint end), struct vec *to,
+		      size_t range_at);
 /* Fills the span's calls and their files. */
 void explain_calls(struct spans *sp, const struct half *h, struct span *span);
 

@@ -14,6 +14,9 @@
 
 struct pairs;
 
+/* Entries in a vec of struct inner. */
+struct inner_range { guint first, n; };
+
 struct half {
 	const uint32_t *annots;		/* in order of time; all of one half */
 	guint n_annots;
@@ -25,8 +28,7 @@ struct half {
 	uint32_t host, service;
 	uint64_t id, parent;
 	int64_t begin, end, self_ns;
-	guint calls, n_calls;		/* runs of calls in struct spans.calls */
-	guint chains, n_chains;		/* entries in struct spans.chains */
+	struct inner_range calls, chains;	/* in struct spans.calls, .chains */
 };
 
 /* An interval in which a thread worked for a half and not for one of its children. */

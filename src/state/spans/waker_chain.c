@@ -341,19 +341,7 @@ static void find_waits(struct spans *sp, guint first, guint end)
 
 void chain_find(struct spans *sp)
 {
-	const struct segment *segs = sp->segments.data;
-	sp->inner.len = 0;
-	for (guint i = 0, end; i < sp->segments.len; i = end) {
-		for (end = i + 1; end < sp->segments.len && segs[end].thread == segs[i].thread;)
-			end++;
-		find_waits(sp, i, end);
-	}
-	spans_group(sp, &sp->chains);
-	const guint *starts = sp->starts.data;
-	for (guint i = 0; i < sp->halves.len; i++) {
-		half_at(sp, i)->chains = starts[i];
-		half_at(sp, i)->n_chains = starts[i + 1] - starts[i];
-	}
+	spans_find_inner(sp, find_waits, &sp->chains, offsetof(struct half, chains));
 }
 
 static void follow_wait(struct spans *sp, const struct inner *in)
@@ -380,7 +368,7 @@ void chain_follow(struct spans *sp, const struct half *h, struct span *span)
 {
 	struct vec *links = &sp->parts.links;
 	links->len = 0;
-	for (guint i = h->chains; i < h->chains + h->n_chains; i++)
+	for (guint i = h->chains.first; i < h->chains.first + h->chains.n; i++)
 		follow_wait(sp, vec_at(&sp->chains, struct inner, i));
 	vec_sort(links, sizeof(struct chain_link), earlier_link, NULL);	/* links of several threads overlap */
 	span->chain = links->data;
