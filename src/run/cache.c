@@ -6,6 +6,7 @@
 #include "run/cache_key.h"
 
 #include "base/disk.h"
+#include "base/fd.h"
 #include "base/files.h"
 #include "base/timefmt.h"
 #include "base/user.h"
@@ -146,7 +147,7 @@ static const char *open_file(struct cache *c, int fd)
 static bool find_variant(struct cache *c, const struct cache_variant *v)
 {
 	choose_variant(c, v);
-	int fd = files_open_unlinked(c->path, NULL);
+	auto_fd fd = files_open_unlinked(c->path, NULL);
 	if (fd < 0)
 		return false;
 	const char *why = open_file(c, fd);
@@ -156,7 +157,6 @@ static bool find_variant(struct cache *c, const struct cache_variant *v)
 		add_message(c, "read from %s", c->path);
 	if (!why)
 		files_touch(c->path);	/* files are removed by the time of their last use */
-	close(fd);
 	return !why;
 }
 
@@ -201,12 +201,10 @@ static void give_up(struct cache *c, const char *why)
 static void sweep(const char *dir, const char *name)
 {
 	g_autofree char *path = g_build_filename(dir, name, NULL);
-	int fd = files_open_unlinked(path, NULL);
+	auto_fd fd = files_open_unlinked(path, NULL);
 
 	if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0)
 		files_remove(path);
-	if (fd >= 0)
-		close(fd);
 }
 
 struct entry { char *path; uint64_t size; struct timespec used; };

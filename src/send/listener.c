@@ -2,6 +2,7 @@
 /* The socket of --listen: see listener.h. */
 #include "send/listener.h"
 
+#include "base/fd.h"
 #include "base/limits.h"
 
 #include <errno.h>
@@ -56,17 +57,15 @@ int listener_open(const char *where, char **ret_url, GError **error)
 	int one = 1;
 	if (!address || !g_socket_address_to_native(address, &at, sizeof at, error))
 		return -1;
-	int fd = socket(at.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	auto_fd fd = socket(at.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd >= 0)
 		setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
 	if (fd < 0 || bind(fd, (struct sockaddr *)&at, (socklen_t)g_socket_address_get_native_size(address)) < 0 ||
 	    listen(fd, LIMIT_SCRAPERS) < 0) {
 		g_set_error(error, G_IO_ERROR, g_io_error_from_errno(errno), "cannot listen on %s: %s", where,
 			    g_strerror(errno));
-		if (fd >= 0)
-			close(fd);
 		return -1;
 	}
 	*ret_url = url_of(fd);
-	return fd;
+	return fd_steal(&fd);
 }

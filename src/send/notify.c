@@ -2,6 +2,7 @@
 /* Datagrams for systemd: see notify.h. */
 #include "send/notify.h"
 
+#include "base/fd.h"
 #include "base/timefmt.h"
 
 #include <stddef.h>
@@ -20,12 +21,9 @@ int notify_open(void)
 	if (*path == '@')
 		to.sun_path[0] = '\0';
 	socklen_t size = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + strlen(path));
-	int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	if (fd >= 0 && connect(fd, (const struct sockaddr *)(const void *)&to, size) == 0)
-		return fd;
-	if (fd >= 0)
-		close(fd);
-	return -1;
+	auto_fd fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	bool ok = fd >= 0 && connect(fd, (const struct sockaddr *)(const void *)&to, size) == 0;
+	return ok ? fd_steal(&fd) : -1;
 }
 
 /* A datagram that the service manager does not take is lost. */

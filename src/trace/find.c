@@ -9,6 +9,7 @@
 #include "trace/reader.h"
 
 #include "base/fail.h"
+#include "base/fd.h"
 #include "base/files.h"
 #include "base/limits.h"
 #include "base/sort.h"
@@ -37,12 +38,9 @@ static bool is_stream(const char *path)
 {
 	static const uint8_t magic[2][4] = { { 0xc1, 0x1f, 0xfc, 0xc1 }, { 0xc1, 0xfc, 0x1f, 0xc1 } };
 	uint8_t begin[4];
-	int fd = files_open(path, O_RDONLY | O_NOFOLLOW);
-	bool ok = fd >= 0 && read(fd, begin, sizeof begin) == sizeof begin &&
-		  (!memcmp(begin, magic[0], 4) || !memcmp(begin, magic[1], 4));
-	if (fd >= 0)
-		close(fd);
-	return ok;
+	auto_fd fd = files_open(path, O_RDONLY | O_NOFOLLOW);
+	return fd >= 0 && read(fd, begin, sizeof begin) == sizeof begin &&
+		(!memcmp(begin, magic[0], 4) || !memcmp(begin, magic[1], 4));
 }
 
 /* Visits the directories in `path`, without links. */

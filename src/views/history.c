@@ -4,6 +4,7 @@
  */
 #include "views/history.h"
 
+#include "base/each.h"
 #include "base/sort.h"
 #include "views/usual.h"
 
@@ -118,15 +119,7 @@ static struct thread_span *spans_of_thread(struct history *h, uint32_t thread, s
 /* The number of spans that begin before `at`. */
 static size_t count_before(const struct thread_span *of, size_t n, int64_t at)
 {
-	size_t low = 0, high = n;
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-		if (of[mid].begin_ns < at)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	return FIRST_INDEX(i, n, of[i].begin_ns >= at);
 }
 
 void history_spans_of(struct history *h, uint32_t thread, int64_t from, int64_t to,
@@ -244,15 +237,7 @@ static struct lock_waits *lock_waits_new(const struct timeline *tl)
 /* The first entry that is not before `x`. */
 static guint first_lock(const GArray *list, const struct past_lock_wait *x, int (*compare)(const void *, const void *))
 {
-	guint low = 0, high = list->len;
-	while (low < high) {
-		guint mid = low + (high - low) / 2;
-		if (compare(&g_array_index(list, struct past_lock_wait, mid), x) < 0)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	return (guint)FIRST_INDEX(i, list->len, compare(&g_array_index(list, struct past_lock_wait, i), x) >= 0);
 }
 
 /* Adds the threads that waited for the lock before the release and after `from`. Waits of other spans on the same

@@ -8,6 +8,7 @@
 #include "views/cell_rows.h"
 #include "views/registry.h"
 
+#include "base/each.h"
 #include "base/limits.h"
 
 #include <string.h>
@@ -166,11 +167,8 @@ static const char *most(struct rows *rows, GHashTable *all)
 {
 	int64_t until = rows->query.to_ns ? rows->query.to_ns : INT64_MAX, ns = -1;
 	const char *name = NULL;
-	GHashTableIter it;
-	gpointer value;
-	g_hash_table_iter_init(&it, all);
-	while (g_hash_table_iter_next(&it, NULL, &value)) {
-		const struct with_thread *o = value;
+	TABLE_EACH(each, all) {
+		const struct with_thread *o = each.value;
 		if (o->ns < ns)
 			continue;
 		const char *label = o->thread == ID_NONE ? "unknown" : thread_label(rows, o->thread, until);

@@ -4,6 +4,7 @@
  * flow is found by the names of sockets.
  */
 #include "base/address.h"
+#include "base/each.h"
 #include "state/store/container.h"
 #include "views/cell_rows.h"
 #include "views/registry.h"
@@ -167,8 +168,7 @@ static void find_owners(struct rows *rows, const struct range *range)
 	if (rows->query.by == BY_NAME || !rows->rows->len)
 		return;
 	o.locals = g_hash_table_new_full(owner_hash, owner_equal, g_free, NULL);
-	for (guint i = 0; i < rows->rows->len; i++) {
-		const struct peer_row *r = rows->rows->pdata[i];
+	PTR_EACH(const struct peer_row, r, rows->rows) {
 		struct owner_key key = { r->host, r->local };
 		g_hash_table_add(o.locals, g_memdup2(&key, sizeof key));
 	}

@@ -5,6 +5,7 @@
  */
 #include "views/strip.h"
 
+#include "base/each.h"
 #include "views/common.h"
 
 #define WORTH 10		/* and at least 1/10 of the worst excess */
@@ -37,18 +38,11 @@ static struct strip_point *point(const struct strip *strip, guint i)
 
 static struct strip_point *point_at(const struct strip *strip, int64_t at)
 {
-	guint low = 0, high = strip->points->len ? strip->points->len - 1 : 0;
-	while (low < high) {
-		guint mid = low + (high - low) / 2;
-		if (point(strip, mid)->end_ns <= at)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	if (!strip->points->len)
+	guint n = strip->points->len;
+	if (!n)
 		return NULL;
 	/* A span that ends with the very last event belongs to the last second. */
-	struct strip_point *p = point(strip, low);
+	struct strip_point *p = point(strip, (guint)FIRST_INDEX(i, n - 1, point(strip, (guint)i)->end_ns > at));
 	return p->begin_ns <= at ? p : NULL;
 }
 

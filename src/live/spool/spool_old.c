@@ -2,6 +2,7 @@
 /* Finds chunks of earlier runs; see spool_old.h. */
 #include "live/spool/spool_old.h"
 
+#include "base/fd.h"
 #include "base/files.h"
 #include "base/limits.h"
 #include "trace/ctf/ctf_index_write.h"
@@ -38,13 +39,12 @@ static bool has_ended(const char *path, int64_t *ret_since)
 {
 	g_autofree char *lock = g_build_filename(path, SPOOL_LOCK, NULL);
 	struct stat st;
-	int fd = files_open(lock, O_RDONLY);
+	auto_fd fd = files_open(lock, O_RDONLY);
 
 	if (fd < 0)
 		return false;
 	bool over = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && flock(fd, LOCK_EX | LOCK_NB) == 0;
 	*ret_since = (int64_t)st.st_mtime;
-	close(fd);
 	return over;
 }
 
@@ -56,7 +56,7 @@ static uint64_t indexed_end(const char *index)
 	uint8_t header[CTF_INDEX_HEADER], stored[2 * sizeof(uint64_t)];
 	uint64_t word[2];
 	struct stat st;
-	int fd = files_open(index, O_RDONLY);
+	auto_fd fd = files_open(index, O_RDONLY);
 	uint64_t end = 0;
 
 	if (fd < 0)
@@ -71,7 +71,6 @@ static uint64_t indexed_end(const char *index)
 			end = GUINT64_FROM_BE(word[0]) + GUINT64_FROM_BE(word[1]) / 8;
 		}
 	}
-	close(fd);
 	return end;
 }
 
@@ -84,12 +83,9 @@ static void complete_file(const char *dir, const char *name)
 
 	if (!end || !files_stat(path, &st) || !S_ISREG(st.st_mode) || (uint64_t)st.st_size <= end)
 		return;
-	int fd = files_open(path, O_WRONLY);
-	if (fd < 0)
-		return;
-	if (ftruncate(fd, (off_t)end) != 0)
+	auto_fd fd = files_open(path, O_WRONLY);
+	if (fd >= 0 && ftruncate(fd, (off_t)end) != 0)
 		g_debug("cannot truncate %s: %s", path, g_strerror(errno));
-	close(fd);
 }
 
 static void complete_chunk(const char *chunk)

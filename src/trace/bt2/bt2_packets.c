@@ -8,6 +8,7 @@
 
 #include "base/disk.h"
 #include "base/fail.h"
+#include "base/fd.h"
 #include "base/files.h"
 #include "trace/bt2/bt2_open.h"
 #include "trace/ctf/ctf_index.h"
@@ -76,14 +77,12 @@ bool bt2_check_packets(const char *file, uint64_t size, const struct ctf_meta *m
 		       GError **error)
 {
 	g_autoptr(GError) why = NULL;
-	int fd = files_open_input(file, &why);
+	auto_fd fd = files_open_input(file, &why);
 	if (fd < 0) {
 		bool denied = g_error_matches(why, G_FILE_ERROR, G_FILE_ERROR_ACCES) ||
 			      g_error_matches(why, G_FILE_ERROR, G_FILE_ERROR_PERM);
 		return fail(error, BLK_TRACE_ERROR, denied ? BLK_TRACE_ERROR_ACCESS :
 				    BLK_TRACE_ERROR_NOT_FOUND, "%s", why->message);
 	}
-	bool ok = !meta || walk_packets(meta, fd, file, size, add, error);
-	close(fd);
-	return ok;
+	return !meta || walk_packets(meta, fd, file, size, add, error);
 }

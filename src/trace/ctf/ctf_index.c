@@ -7,6 +7,7 @@
 
 #include "base/disk.h"
 #include "base/fail.h"
+#include "base/fd.h"
 #include "base/files.h"
 #include "base/limits.h"
 
@@ -283,12 +284,11 @@ static void read_index_file(struct ctf_index *x, const char *dir, const char *na
 	g_autofree char *file = g_strconcat(name, ".idx", NULL);
 	g_autofree char *path = g_build_filename(dir, "index", file, NULL);
 	uint64_t size;
-	int fd = open_regular(path, &size, NULL);
+	auto_fd fd = open_regular(path, &size, NULL);
 
 	if (fd < 0)
 		return;
 	read_entries(x, fd, first);
-	close(fd);
 	check_entries(x);
 	x->has_file = x->oldest.n > 0;
 }

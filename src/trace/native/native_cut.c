@@ -8,6 +8,7 @@
 #include "base/disk.h"
 #include "base/each.h"
 #include "base/fail.h"
+#include "base/fd.h"
 #include "base/files.h"
 #include "base/limits.h"
 #include "base/text.h"
@@ -341,14 +342,12 @@ static bool copy_bytes(struct cut *c, int from, uint64_t offset, uint64_t n, int
 static bool copy_packets(struct cut *c, const struct native_file *f, const GArray *packets, int to,
 			 GError **error)
 {
-	int from = ctf_index_reopen(f->index);
+	auto_fd from = ctf_index_reopen(f->index);
 	bool ok = from >= 0 || fail_disk(error, c);
 	for (guint i = 0; ok && i < packets->len; i++) {
 		const struct ctf_packet *p = &g_array_index(packets, struct ctf_packet, i);
 		ok = copy_bytes(c, from, p->offset, p->packet_bits / 8, to, error);
 	}
-	if (from >= 0)
-		close(from);
 	return ok;
 }
 
