@@ -36,6 +36,7 @@
  * addition to those that the handlers need. */
 struct log_subscription {
 	handler on;		/* the model's handler; NULL: the event only gives a line */
+	uint32_t what;		/* class_info.what for it */
 	uint8_t all;		/* slot of the field "*" */
 };
 
@@ -47,11 +48,16 @@ static struct {
 
 static const struct blk_subscription nothing = { .event = "" };
 
-static void add_row(const struct blk_subscription *of, const char *event, handler on, bool to_all, bool to_names)
+/* The row `base` of the model, for that event; G_MAXSIZE: none, it only gives lines. */
+static void add_row(size_t base, const char *event, bool to_all, bool to_names)
 {
+	size_t n_rows;
+	const struct blk_subscription *of = base == G_MAXSIZE ? &nothing : &slice_base_subscriptions(&n_rows)[base];
 	struct blk_subscription sub = { .event = event, .needs = of->needs };
-	struct log_subscription row = { .on = on };
+	struct log_subscription row = { 0 };
 	unsigned n = 0;
+	if (base != G_MAXSIZE)
+		row.on = slice_base_row_handler(base, &row.what);
 	for (; n + 1 < BLK_MAX_FIELDS && of->fields[n] && strcmp(of->fields[n], BLK_COUNTERS); n++)
 		sub.fields[n] = of->fields[n];
 	sub.fields[n] = "*";
@@ -80,7 +86,7 @@ static void add_call_row(const char *prefix, const struct call_info *call)
 	unsigned row = subscription_of(base, n, event);
 	g_ptr_array_add(row_tables.texts, event);
 	if (!g_str_equal(base[row].event, event))	/* else the row exists */
-		add_row(&base[row], event, slice_base_row_handler(row), false, true);
+		add_row(row, event, false, true);
 }
 
 static void fill_rows(void)
@@ -95,13 +101,12 @@ static void fill_rows(void)
 	const struct blk_subscription *base = slice_base_subscriptions(&n);
 	for (size_t i = 0; i < n; i++)
 		if (slice_base_row_follows(i))
-			add_row(&base[i], base[i].event, slice_base_row_handler(i), true,
-				!is_every_call(base[i].event));
+			add_row(i, base[i].event, true, !is_every_call(base[i].event));
 	const struct call_info *call;
 	for (size_t i = 0; (call = call_info_at(i)); i++)
 		for (size_t k = 0; call->fdop && k < G_N_ELEMENTS(today); k++)
 			add_call_row(today[k], call);
-	add_row(&nothing, "*", NULL, true, false);
+	add_row(G_MAXSIZE, "*", true, false);
 }
 
 static void make_rows(void)
@@ -506,6 +511,13 @@ static int64_t field_int(const struct fed_event *f, const char *name, int64_t ab
 		? (int64_t)x.value : absent;
 }
 
+static void handle(struct fed_event *f)		/* as the model does */
+{
+	const struct log_subscription *row = log_row(f->ev->row);
+	f->cls->what = row->what;
+	row->on(f);
+}
+
 /* ---- calls ---- */
 
 /* Gives up a call: its exit will not come. */
@@ -547,7 +559,7 @@ static void on_entry(struct calllog *j, struct fed_event *f, const struct thread
 	l->args = run_of(f);
 	set_thread(j, l, t, f->ev);
 	name_fds(j, l, f, t);
-	log_row(f->ev->row)->on(f);
+	handle(f);
 	if (!info->no_exit) {
 		if (t->self >= j->calls->len)
 			g_ptr_array_set_size(j->calls, (gint)t->self + 1);
@@ -580,7 +592,7 @@ static void finish_call(struct calllog *j, struct fed_event *f, const struct thr
 static void on_exit_call(struct calllog *j, struct fed_event *f, const struct thread *t)
 {
 	struct calllog_line *l = call_of(j, t->self);
-	log_row(f->ev->row)->on(f);
+	handle(f);
 	if (l && f->s->finished == l->entry_seq) {
 		take_call(j, t->self);
 		finish_call(j, f, t, l);
@@ -734,7 +746,7 @@ static void exec_by_other(struct calllog *j, struct fed_event *f)
 	int64_t tid = field_int(f, "tid", field_int(f, "pid", -1));
 	int64_t old = field_int(f, "old_tid", field_int(f, "old_pid", tid));
 	uint32_t caller = old != tid && old > 0 && tid > 0 ? thread_of_tid(j, f->host, old) : ID_NONE;
-	log_row(f->ev->row)->on(f);
+	handle(f);
 	struct calllog_line *l = caller == ID_NONE ? NULL : take_call(j, caller);
 	uint32_t leader = l ? thread_of_tid(j, f->host, tid) : ID_NONE;
 	if (leader == ID_NONE)
@@ -762,7 +774,7 @@ static void on_other(struct calllog *j, struct fed_event *f, const struct thread
 	if (!strcmp(strtab_get(f->s->strings, f->cls->event), "sched_process_exec"))
 		exec_by_other(j, f);
 	else
-		log_row(f->ev->row)->on(f);
+		handle(f);
 }
 
 static void on_event(struct fed_event *f)

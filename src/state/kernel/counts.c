@@ -77,8 +77,7 @@ void counters_join(struct slice *s, GArray **left, uint32_t losses, uint32_t hos
 		l->last = r.last;
 		l->losses = r.losses;
 	}
-	counters_free(*right);
-	*right = NULL;
+	g_clear_pointer(right, g_array_unref);
 }
 
 void counters_map(GArray *all, const uint32_t *string, const uint32_t *thread)
@@ -89,10 +88,4 @@ void counters_map(GArray *all, const uint32_t *string, const uint32_t *thread)
 		if (c->first_thread != ID_NONE)
 			c->first_thread = thread[c->first_thread];
 	}
-}
-
-void counters_free(GArray *all)
-{
-	if (all)
-		g_array_unref(all);
 }

@@ -32,6 +32,5 @@ void counters_read(struct slice *s, GArray **all, uint32_t losses, const struct 
 /* Merging: appends the right's counters, with the left's ids, and frees them. losses: of the left CPU. */
 void counters_join(struct slice *s, GArray **left, uint32_t losses, uint32_t host, GArray **right);
 void counters_map(GArray *all, const uint32_t *string, const uint32_t *thread);
-void counters_free(GArray *all);		/* all may be NULL */
 
 #endif

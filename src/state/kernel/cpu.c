@@ -20,7 +20,7 @@
 void cpu_free(struct cpu *c)
 {
 	g_array_unref(c->irq_head);
-	counters_free(c->counters);
+	g_clear_pointer(&c->counters, g_array_unref);
 	vec_free(&c->runs);
 	g_free(c);
 }

@@ -45,11 +45,6 @@ void runs_begin(struct slice *s, int64_t ts)
 		begin_with(cpu_at(s, i), ts);
 }
 
-void runs_begin_join(struct slice *a)
-{
-	runs_begin(a, INT64_MIN);
-}
-
 void runs_map(struct cpu *b, const uint32_t *thread)
 {
 	ARRAY_EACH(struct run, r, &b->runs)

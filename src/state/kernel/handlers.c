@@ -273,18 +273,6 @@ static void on_vector(struct fed_event *f)
 
 /* ---- system calls ---- */
 
-/* The calling thread: the current task if it is known and not idle; else NULL. */
-static inline struct thread *caller(struct fed_event *f, struct rec *r, enum rec_type type)
-{
-	struct thread *t = event_task(f);
-	*r = (struct rec){
-		.type = type, .ts = f->ts, .seq = f->seq, .cpu = f->cpu, .fd = NO_FD,
-		.name = f->cls->name, .info = f->cls->info, .id = ID_NONE,
-	};
-	cpu_no_irq(f->c);
-	return t && !t->idle ? t : NULL;
-}
-
 /* A thread that makes a call is not the kernel's. Its first one is never on the fast path. */
 static void learn_user(struct fed_event *f, struct thread *t)
 {
@@ -293,50 +281,28 @@ static void learn_user(struct fed_event *f, struct thread *t)
 	t->user_reported = true;
 }
 
-static void entered(struct fed_event *f, struct thread *t, const struct rec *r)
+static void take_entry(struct fed_event *f, struct rec *r)
 {
-	if (G_UNLIKELY(tid_is_unproven(t->tid))) {
-		thread_record(f->s, t, r);
+	r->fd = (int32_t)event_int(f->ev, F(0), NO_FD);
+	if (!f->cls->wants_args) {
+		r->arg[0] = event_int(f->ev, F(5), -1);
+		r->arg[1] = event_int(f->ev, F(6), NO_FD);
 		return;
 	}
-	learn_user(f, t);
+	r->arg[0] = event_int(f->ev, F(2), -1);
+	r->arg[1] = event_int(f->ev, F(3), -1);
+	r->arg[2] = event_int(f->ev, F(4), 0);
 	if (r->info->fdop)
-		call_facts_at_entry(f->s, t, r);
-	thread_record(f->s, t, r);
-}
-
-static void on_entry(struct fed_event *f)
-{
-	struct rec r;
-	struct thread *t = caller(f, &r, REC_ENTER);
-	if (!t)
-		return;
-	r.fd = (int32_t)event_int(f->ev, F(0), NO_FD);
-	if (f->cls->wants_args) {
-		r.arg[0] = event_int(f->ev, F(2), -1);
-		r.arg[1] = event_int(f->ev, F(3), -1);
-		r.arg[2] = event_int(f->ev, F(4), 0);
-		if (r.info->fdop)
-			r.text = blk_has(f->ev, F(1)) ? slice_path(f->s, blk_text(f->ev, F(1)))
-						      : strtab_add(f->s->strings, PATH_UNKNOWN);
-	} else {
-		r.arg[0] = event_int(f->ev, F(5), -1);
-		r.arg[1] = event_int(f->ev, F(6), NO_FD);
-	}
-	entered(f, t, &r);
+		r->text = blk_has(f->ev, F(1)) ? slice_path(f->s, blk_text(f->ev, F(1)))
+					       : strtab_add(f->s->strings, PATH_UNKNOWN);
 }
 
 /* LTTng can record the flags as a structure: the signal in the lowest 8 bits, and the rest. */
-static void on_entry_clone(struct fed_event *f)
+static void take_clone(struct fed_event *f, struct rec *r)
 {
-	struct rec r;
-	struct thread *t = caller(f, &r, REC_ENTER);
-	if (!t)
-		return;
-	r.arg[0] = r.arg[1] = -1;
-	r.arg[2] = blk_has(f->ev, F(0)) ? event_int(f->ev, F(0), -1) :
-		   blk_has(f->ev, F(1)) ? (int64_t)((uint64_t)event_int(f->ev, F(1), 0) << 8) : -1;
-	entered(f, t, &r);
+	r->arg[0] = r->arg[1] = -1;
+	r->arg[2] = blk_has(f->ev, F(0)) ? event_int(f->ev, F(0), -1) :
+		    blk_has(f->ev, F(1)) ? (int64_t)((uint64_t)event_int(f->ev, F(1), 0) << 8) : -1;
 }
 
 static uint32_t socket_text(struct fed_event *f, int64_t family, int64_t port, struct blk_text v4,
@@ -357,16 +323,11 @@ static uint32_t socket_text(struct fed_event *f, int64_t family, int64_t port, s
 	return slice_path(f->s, (struct blk_text){ text, (uint32_t)strlen(text) });
 }
 
-static void on_entry_address(struct fed_event *f)	/* connect, bind */
+static void take_address(struct fed_event *f, struct rec *r)	/* connect, bind */
 {
-	struct rec r;
-	struct thread *t = caller(f, &r, REC_ENTER);
-	if (!t)
-		return;
-	r.fd = (int32_t)blk_int_or(f->ev, F(0), NO_FD);
-	r.text = socket_text(f, blk_int(f->ev, F(1)), blk_int(f->ev, F(2)), blk_text(f->ev, F(3)),
-			     blk_text(f->ev, F(4)), blk_text(f->ev, F(5)));
-	entered(f, t, &r);
+	r->fd = (int32_t)blk_int_or(f->ev, F(0), NO_FD);
+	r->text = socket_text(f, blk_int(f->ev, F(1)), blk_int(f->ev, F(2)), blk_text(f->ev, F(3)),
+			      blk_text(f->ev, F(4)), blk_text(f->ev, F(5)));
 }
 
 const char *handler_call_name(const struct fed_event *f, int64_t number, char buffer[NUMBER_NAME_BYTES])
@@ -379,104 +340,98 @@ const char *handler_call_name(const struct fed_event *f, int64_t number, char bu
 	return buffer;
 }
 
-/* The name of a call that lttng-modules knows only by number: before 2.16, calls of the last ten years; on riscv64 and
- * s390x all calls. */
-static uint32_t numbered(struct fed_event *f)
+/* A call that lttng-modules knows only by number: before 2.16, calls of the last ten years; on riscv64 and s390x all
+ * calls. */
+static void take_number(struct fed_event *f, struct rec *r)
 {
 	char buffer[NUMBER_NAME_BYTES];
-	return strtab_add(f->s->strings, handler_call_name(f, blk_int_or(f->ev, F(0), -1), buffer));
+	r->name = strtab_add(f->s->strings, handler_call_name(f, blk_int_or(f->ev, F(0), -1), buffer));
+	r->info = call_info(strtab_get(f->s->strings, r->name));
 }
 
-static void on_entry_unknown(struct fed_event *f)
+static void take_numbered_entry(struct fed_event *f, struct rec *r)
 {
-	struct rec r;
-	struct thread *t = caller(f, &r, REC_ENTER);
-	if (!t)
-		return;
-	r.name = numbered(f);
-	const struct call_info *info = r.info = call_info(strtab_get(f->s->strings, r.name));
+	take_number(f, r);
+	const struct call_info *info = r->info;
 	for (int i = 0; i < 3; i++)
-		r.arg[i] = blk_int_or(f->ev, F(1 + i), i == 2 ? 0 : -1);
+		r->arg[i] = blk_int_or(f->ev, F(1 + i), i == 2 ? 0 : -1);
 	if (info->has_fd)
-		r.fd = (int32_t)r.arg[0];
+		r->fd = (int32_t)r->arg[0];
 	if (info->fdop == FDOP_CLONE)
-		r.arg[2] = r.arg[0];
+		r->arg[2] = r->arg[0];
 	if (info->fdop == FDOP_EVENT)
-		r.arg[2] = blk_int_or(f->ev, F(1 + info->flags_arg), 0);
+		r->arg[2] = blk_int_or(f->ev, F(1 + info->flags_arg), 0);
 	if (info->io) {		/* the size is not read; only copy_file_range has a target */
-		r.arg[1] = info->io == IO_BOTH ? (int32_t)r.arg[2] : NO_FD;
-		r.arg[0] = -1;
+		r->arg[1] = info->io == IO_BOTH ? (int32_t)r->arg[2] : NO_FD;
+		r->arg[0] = -1;
 	}
 	if (info->fdop == FDOP_OPENAT || info->fdop == FDOP_OPEN) {
-		r.text = strtab_add(f->s->strings, PATH_UNKNOWN);	/* the path is behind a pointer */
-		if (r.name == strtab_add(f->s->strings, "openat2"))
-			r.arg[2] = 0;		/* so are the flags */
+		r->text = strtab_add(f->s->strings, PATH_UNKNOWN);	/* the path is behind a pointer */
+		if (r->name == strtab_add(f->s->strings, "openat2"))
+			r->arg[2] = 0;		/* so are the flags */
 	}
-	entered(f, t, &r);
 }
 
-static void left(struct fed_event *f, struct thread *t, const struct rec *r)
+static void take_exit(struct fed_event *f, struct rec *r)
 {
-	if (G_UNLIKELY(tid_is_unproven(t->tid))) {
-		thread_record(f->s, t, r);
-		return;
-	}
-	learn_user(f, t);
-	if (r->info->fdop || !r->name)
-		call_exit_bump(f->s, t, r);
-	thread_record(f->s, t, r);
+	r->arg[0] = event_int(f->ev, F(0), 0);
+	r->arg[1] = event_int(f->ev, F(1), -1);
+	r->arg[2] = event_int(f->ev, F(2), -1);
 }
 
-static void on_call_exit(struct fed_event *f)
+static void take_nameless_exit(struct fed_event *f, struct rec *r)
 {
-	struct rec r;
-	struct thread *t = caller(f, &r, REC_EXIT);
-	if (!t)
-		return;
-	r.arg[0] = event_int(f->ev, F(0), 0);
-	r.arg[1] = event_int(f->ev, F(1), -1);
-	r.arg[2] = event_int(f->ev, F(2), -1);
-	left(f, t, &r);
+	take_exit(f, r);
+	r->name = 0;
+	r->info = call_info("");
 }
 
-static void on_call_exit_nameless(struct fed_event *f)
+static void take_accepted(struct fed_event *f, struct rec *r)
 {
-	struct rec r;
-	struct thread *t = caller(f, &r, REC_EXIT);
-	if (!t)
-		return;
-	r.name = 0;
-	r.info = call_info("");
-	r.arg[0] = blk_int(f->ev, F(0));
-	r.arg[1] = r.arg[2] = -1;
-	left(f, t, &r);
+	r->arg[0] = blk_int(f->ev, F(0));
+	if (r->arg[0] >= 0)
+		r->text = socket_text(f, blk_int(f->ev, F(1)), blk_int(f->ev, F(2)), blk_text(f->ev, F(3)),
+				      blk_text(f->ev, F(4)), (struct blk_text){ "", 0 });
 }
 
-static void on_exit_accept(struct fed_event *f)
+static void take_numbered_exit(struct fed_event *f, struct rec *r)
 {
-	struct rec r;
-	struct thread *t = caller(f, &r, REC_EXIT);
-	if (!t)
-		return;
-	r.arg[0] = blk_int(f->ev, F(0));
-	if (r.arg[0] >= 0)
-		r.text = socket_text(f, blk_int(f->ev, F(1)), blk_int(f->ev, F(2)),
-				     blk_text(f->ev, F(3)), blk_text(f->ev, F(4)),
-				     (struct blk_text){ "", 0 });
-	left(f, t, &r);
+	take_number(f, r);
+	r->arg[0] = blk_int(f->ev, F(1));
+	r->arg[1] = r->arg[2] = -1;
 }
 
-static void on_exit_unknown(struct fed_event *f)
+/* what of entries and exits: what their fields are */
+enum call_fields {
+	ENTRY_ARGS, ENTRY_FLAGS, ENTRY_ADDRESS, ENTRY_NUMBER,
+	EXIT_RET, EXIT_NAMELESS, EXIT_ACCEPTED, EXIT_NUMBER,
+};
+static void (*const takes[])(struct fed_event *f, struct rec *r) = {
+	[ENTRY_ARGS] = take_entry, [ENTRY_FLAGS] = take_clone, [ENTRY_ADDRESS] = take_address,
+	[ENTRY_NUMBER] = take_numbered_entry, [EXIT_RET] = take_exit, [EXIT_NAMELESS] = take_nameless_exit,
+	[EXIT_ACCEPTED] = take_accepted, [EXIT_NUMBER] = take_numbered_exit,
+};
+
+static void on_call(struct fed_event *f)
 {
-	struct rec r;
-	struct thread *t = caller(f, &r, REC_EXIT);
-	if (!t)
+	bool enters = f->cls->what < EXIT_RET;
+	struct thread *t = event_task(f);
+	struct rec r = {
+		.type = enters ? REC_ENTER : REC_EXIT, .ts = f->ts, .seq = f->seq, .cpu = f->cpu, .fd = NO_FD,
+		.name = f->cls->name, .info = f->cls->info, .id = ID_NONE,
+	};
+	cpu_no_irq(f->c);
+	if (!t || t->idle)
 		return;
-	r.name = numbered(f);
-	r.info = call_info(strtab_get(f->s->strings, r.name));
-	r.arg[0] = blk_int(f->ev, F(1));
-	r.arg[1] = r.arg[2] = -1;
-	left(f, t, &r);
+	takes[f->cls->what](f, &r);
+	bool proven = G_LIKELY(!tid_is_unproven(t->tid));
+	if (proven)
+		learn_user(f, t);
+	if (proven && enters && r.info->fdop)
+		call_facts_at_entry(f->s, t, &r);
+	else if (proven && !enters && (r.info->fdop || !r.name))
+		call_exit_bump(f->s, t, &r);
+	thread_record(f->s, t, &r);
 }
 
 /* ---- the table ---- */
@@ -553,30 +508,30 @@ static const struct event_row rows[] = {
 
 #define NEEDS_TODAY(what) what
 #define NEEDS_OLD(what) NULL
-#define ENTRY(prefix, when) { { prefix "*", ENTRY_FIELDS, NEEDS_##when("system calls") }, on_entry, 0 },
+#define ENTRY(prefix, when) { { prefix "*", ENTRY_FIELDS, NEEDS_##when("system calls") }, on_call, ENTRY_ARGS },
 	CALL_ENTRY_PREFIXES(ENTRY)
 #define ADDRESS { "fd", "family", "dport|sport", "v4addr", "v6addr", "path|sun_path" }
-	{ { "syscall_entry_connect", ADDRESS, "peers of sockets" }, on_entry_address, 0 },
-	{ { "syscall_entry_bind", ADDRESS, "addresses of sockets" }, on_entry_address, 0 },
+	{ { "syscall_entry_connect", ADDRESS, "peers of sockets" }, on_call, ENTRY_ADDRESS },
+	{ { "syscall_entry_bind", ADDRESS, "addresses of sockets" }, on_call, ENTRY_ADDRESS },
 #define ENTRY_CLONE(prefix, when) \
-	{ { prefix "clone", { "flags|clone_flags", "flags.options" }, NULL }, on_entry_clone, 0 },
+	{ { prefix "clone", { "flags|clone_flags", "flags.options" }, NULL }, on_call, ENTRY_FLAGS },
 	CALL_ENTRY_PREFIXES(ENTRY_CLONE)
 #define NUMBERED { "id", "args[0]", "args[1]", "args[2]", "args[3]", "args[4]" }
 #define ENTRY_UNKNOWN(prefix, when) \
-	{ { prefix "unknown", NUMBERED, NEEDS_##when("newer system calls") }, on_entry_unknown, 0 },
+	{ { prefix "unknown", NUMBERED, NEEDS_##when("newer system calls") }, on_call, ENTRY_NUMBER },
 	CALL_ENTRY_PREFIXES(ENTRY_UNKNOWN)
-#define EXIT(prefix, when) { { prefix "*", { "ret" }, NEEDS_##when("system calls") }, on_call_exit, 0 },
+#define EXIT(prefix, when) { { prefix "*", { "ret" }, NEEDS_##when("system calls") }, on_call, EXIT_RET },
 	CALL_EXIT_PREFIXES(EXIT)
-	{ { CALL_EXIT_NAMELESS, { "ret" }, NULL }, on_call_exit_nameless, 0 },
+	{ { CALL_EXIT_NAMELESS, { "ret" }, NULL }, on_call, EXIT_NAMELESS },
 #define TWO_FDS { "ret", "fildes[0]|socket[0]|usockvec[0]", "fildes[1]|socket[1]|usockvec[1]" }
-	{ { "syscall_exit_pipe", TWO_FDS, "pipes" }, on_call_exit, 0 },
-	{ { "syscall_exit_pipe2", TWO_FDS, "pipes" }, on_call_exit, 0 },
-	{ { "syscall_exit_socketpair", TWO_FDS, "socket pairs" }, on_call_exit, 0 },
+	{ { "syscall_exit_pipe", TWO_FDS, "pipes" }, on_call, EXIT_RET },
+	{ { "syscall_exit_pipe2", TWO_FDS, "pipes" }, on_call, EXIT_RET },
+	{ { "syscall_exit_socketpair", TWO_FDS, "socket pairs" }, on_call, EXIT_RET },
 #define PEER { "ret", "family", "sport|dport", "v4addr", "v6addr" }
-	{ { "syscall_exit_accept", PEER, "peers of sockets" }, on_exit_accept, 0 },
-	{ { "syscall_exit_accept4", PEER, "peers of sockets" }, on_exit_accept, 0 },
+	{ { "syscall_exit_accept", PEER, "peers of sockets" }, on_call, EXIT_ACCEPTED },
+	{ { "syscall_exit_accept4", PEER, "peers of sockets" }, on_call, EXIT_ACCEPTED },
 #define EXIT_UNKNOWN(prefix, when) \
-	{ { prefix "unknown", { "id", "ret" }, NEEDS_##when("newer system calls") }, on_exit_unknown, 0 },
+	{ { prefix "unknown", { "id", "ret" }, NEEDS_##when("newer system calls") }, on_call, EXIT_NUMBER },
 	CALL_EXIT_PREFIXES(EXIT_UNKNOWN)
 
 #define FAULT { "address" }
@@ -636,8 +591,9 @@ handler slice_base_handler(unsigned row)
 	return base < G_N_ELEMENTS(rows) ? rows[base].on : NULL;
 }
 
-handler slice_base_row_handler(size_t row)
+handler slice_base_row_handler(size_t row, uint32_t *ret_what)
 {
+	*ret_what = rows[row].what;
 	return rows[row].on;
 }
 
@@ -652,24 +608,23 @@ static bool is_one_of(handler on, const handler *all, size_t n)
 bool slice_base_row_follows(size_t row)
 {
 	static const handler followers[] = {
-		on_sched_switch, on_fork, on_exec, on_thread_exit, on_dump_process, on_dump_fd, on_entry,
-		on_entry_address, on_entry_clone, on_entry_unknown, on_call_exit, on_call_exit_nameless,
-		on_exit_accept, on_exit_unknown,
+		on_sched_switch, on_fork, on_exec, on_thread_exit, on_dump_process, on_dump_fd, on_call,
 	};
 	return is_one_of(rows[row].on, followers, G_N_ELEMENTS(followers));
-}
-
-enum event_kind slice_event_kind(unsigned row)
-{
-	handler on = slice_handler(row);
-	return on == on_entry ? KIND_ENTRY : on == on_call_exit ? KIND_EXIT :
-	       on == on_sched_switch ? KIND_SWITCH : on == on_sched_wake ? KIND_WAKE : KIND_ANY;
 }
 
 uint32_t slice_event_what(unsigned row)
 {
 	unsigned base = rules_base_row(row);
 	return base < G_N_ELEMENTS(rows) ? rows[base].what : 0;
+}
+
+enum event_kind slice_event_kind(unsigned row)
+{
+	handler on = slice_handler(row);
+	uint32_t what = on == on_call ? slice_event_what(row) : ENTRY_FLAGS;
+	return what == ENTRY_ARGS ? KIND_ENTRY : what == EXIT_RET ? KIND_EXIT :
+	       on == on_sched_switch ? KIND_SWITCH : on == on_sched_wake ? KIND_WAKE : KIND_ANY;
 }
 
 bool slice_row_is_kernel(unsigned row)

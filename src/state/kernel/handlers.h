@@ -19,7 +19,7 @@ enum event_kind slice_event_kind(unsigned row);
 uint32_t slice_event_what(unsigned row);	/* class_info.what; 0: the row has none */
 /* The table without rules: its rows, their handlers, and whether a row is needed to follow threads, calls and names. */
 const struct blk_subscription *slice_base_subscriptions(size_t *ret_n);
-handler slice_base_row_handler(size_t row);
+handler slice_base_row_handler(size_t row, uint32_t *ret_what);
 bool slice_base_row_follows(size_t row);
 
 /* The name of the call with that number on the event's host; or "syscall_194" in the buffer: it is unknown. */

@@ -42,14 +42,10 @@ static void clear(struct thread *t)
 	vec_free(&t->waits);
 	vec_free(&t->calls);
 	vec_free(&t->past);
-	if (t->annots)
-		g_array_unref(t->annots);
-	if (t->open)
-		g_array_unref(t->open);
-	if (t->aliases)
-		g_array_unref(t->aliases);
-	if (t->counters)
-		g_array_unref(t->counters);
+	g_clear_pointer(&t->annots, g_array_unref);
+	g_clear_pointer(&t->open, g_array_unref);
+	g_clear_pointer(&t->aliases, g_array_unref);
+	g_clear_pointer(&t->counters, g_array_unref);
 	vec_free(&t->sched.queued);
 }
 
@@ -411,7 +407,7 @@ static void take_interrupted(struct thread *t, const struct call *c, int64_t ts)
 		is_unresolved_restart(t, &t->st.call, ts);
 }
 
-static void do_exit(struct slice *s, struct thread *t, const struct rec *r)
+void thread_exit_call(struct slice *s, struct thread *t, const struct rec *r)
 {
 	struct tstate *st = &t->st;
 	bool twice = r->info->twice;
@@ -468,11 +464,6 @@ void thread_track_open(struct thread *t, const struct annot *a)
 	}
 	if (!a->ends)
 		g_array_append_val(t->open, key);
-}
-
-void thread_exit_call(struct slice *s, struct thread *t, const struct rec *exit)
-{
-	do_exit(s, t, exit);
 }
 
 /* Stores the thread's counters with the annotation. */
@@ -533,7 +524,7 @@ static void do_ended(struct slice *s, struct thread *t, const struct rec *r)
 typedef void (*fold)(struct slice *, struct thread *, const struct rec *);
 static const fold folds[] = {
 	[REC_SINCE] = do_since, [REC_AWAY] = do_away, [REC_RUN] = do_run, [REC_OFF] = do_off,
-	[REC_WAKE] = do_wake, [REC_ENTER] = do_enter, [REC_EXIT] = do_exit,
+	[REC_WAKE] = do_wake, [REC_ENTER] = do_enter, [REC_EXIT] = thread_exit_call,
 	[REC_IRQ_IN] = do_irq_in, [REC_IRQ_OUT] = do_irq_out, [REC_SPAN] = do_span,
 	[REC_MARK] = do_mark,
 	[REC_LOST] = do_lost, [REC_ENDED] = do_ended,

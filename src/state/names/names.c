@@ -207,14 +207,14 @@ static const struct thread_identity *find_identity(const struct names *n, uint32
 	return identity_at(n, thread_follow(n->s, thread));
 }
 
-void identity_free(gpointer p)
+void identity_free(gpointer data)
 {
-	struct thread_identity *thread_identity = p;
-	if (thread_identity && thread_identity->comms)
-		g_array_unref(thread_identity->comms);
-	if (thread_identity && thread_identity->own_tables)
-		g_array_unref(thread_identity->own_tables);
-	g_free(thread_identity);
+	struct thread_identity *p = data;
+	if (!p)
+		return;
+	g_clear_pointer(&p->comms, g_array_unref);
+	g_clear_pointer(&p->own_tables, g_array_unref);
+	g_free(p);
 }
 
 /* See fdtable_new(). */
@@ -322,15 +322,17 @@ static uint32_t process_new(struct names *n, uint32_t host, int32_t pid)
 	return process;
 }
 
+/* The newest process with that pid; a new one, if there is none. */
+static uint32_t process_of_pid(struct names *n, uint32_t host, int64_t pid)
+{
+	uint32_t process = intmap_get(&n->pid_last, pair(host, (uint32_t)pid));
+	return process == INTMAP_NONE ? process_new(n, host, (int32_t)pid) : process;
+}
+
 static struct process_info *process_at(const struct names *n, uint32_t i)
 {
 	g_assert(names_process_at(n, i));	/* its threads keep it */
 	return &names_process_at(n, i)->info;
-}
-
-static struct process_ns *process_ns_at(const struct names *n, uint32_t process)
-{
-	return &names_process_at(n, process)->process_ns;
 }
 
 static void resolve_ns(struct names *n, uint32_t process)
@@ -338,7 +340,7 @@ static void resolve_ns(struct names *n, uint32_t process)
 	struct process_info *info = process_at(n, process);
 	const struct slice_host *host = &g_array_index(n->s->hosts, struct slice_host, info->host);
 
-	process_ns_resolve(process_ns_at(n, process), info, n->s->strings, host->name);
+	process_ns_resolve(&names_process_at(n, process)->process_ns, info, n->s->strings, host->name);
 }
 
 /* An earlier answer about the thread has changed; if the thread was published, it must be published again. */
@@ -434,7 +436,7 @@ static void join_process(struct names *n, uint32_t thread, uint32_t process)
 	if (p->table)
 		fdtable_merge(names_process_at(n, process)->table, p->table);
 	fdtable_disown(g_steal_pointer(&p->table));
-	context_merge(&process_ns_at(n, process)->by_events, &p->by_events);
+	context_merge(&names_process_at(n, process)->process_ns.by_events, &p->by_events);
 	resolve_ns(n, process);
 	thread = thread_follow(n->s, thread);
 	const struct thread *t = g_ptr_array_index(n->s->threads, thread);
@@ -469,9 +471,7 @@ static void fact_pid(struct names *n, const struct fact *f)
 	if (f->a < 0)
 		return;
 	if (process == ID_NONE || process_at(n, process)->pid != f->a) {
-		process = intmap_get(&n->pid_last, pair(f->host, (uint32_t)f->a));
-		if (process == INTMAP_NONE)
-			process = process_new(n, f->host, (int32_t)f->a);
+		process = process_of_pid(n, f->host, f->a);
 		join_process(n, f->thread, process);
 	}
 	if (f->b >= 0)
@@ -520,28 +520,21 @@ static void inherit_own_table(struct names *n, const struct fact *f, const struc
 
 static void fact_fork(struct names *n, const struct fact *f)
 {
-	struct clone_call clone = { 0 };
 	struct thread_identity *parent = f->thread == ID_NONE ? NULL : identity_of(n, f->thread);
+	struct clone_call clone = parent ? parent->clone : (struct clone_call){ 0 };
 	int32_t child_tid = thread_at(n->s, f->other)->tid;
 	if (parent)
-		clone = parent->clone;
-	if (parent)
 		parent->clone.known = false;
-	if (parent && f->b >= 0 && parent->process == ID_NONE) {
-		struct fact pid = { .kind = FACT_PID, .host = f->host, .thread = f->thread,
-				    .a = f->b, .b = -1 };
-		fact_pid(n, &pid);
-	}
+	if (parent && f->b >= 0 && parent->process == ID_NONE)
+		fact_pid(n, &(struct fact){ .kind = FACT_PID, .host = f->host, .thread = f->thread,
+					    .a = f->b, .b = -1 });
 	end_previous_owner(n, f, child_tid);
 	set_kernel(n, f->other, (parent && parent->kernel) || f->c == KTHREADD);
 	identity_of(n, f->other)->user = parent && parent->user;
 	if (f->a < 0)
 		return;		/* old tracers do not record the child's process */
 	if (f->a != child_tid) {
-		uint32_t process = intmap_get(&n->pid_last, pair(f->host, (uint32_t)f->a));
-		if (process == INTMAP_NONE)
-			process = process_new(n, f->host, (int32_t)f->a);
-		join_process(n, f->other, process);
+		join_process(n, f->other, process_of_pid(n, f->host, f->a));
 		inherit_own_table(n, f, &clone);
 		return;
 	}
@@ -558,7 +551,8 @@ static void fact_fork(struct names *n, const struct fact *f)
 	info->ppid = (int32_t)f->b;
 	const struct thread_identity *from = f->thread == ID_NONE ? NULL : find_identity(n, f->thread);
 	if (from && from->process != ID_NONE) {
-		process_ns_fork(process_ns_at(n, process), process_ns_at(n, from->process));
+		process_ns_fork(&names_process_at(n, process)->process_ns,
+				&names_process_at(n, from->process)->process_ns);
 		resolve_ns(n, process);
 	}
 	if (f->thread != ID_NONE)
@@ -570,18 +564,22 @@ static void fact_ns(struct names *n, const struct fact *f)
 	const struct thread_identity *p = find_identity(n, f->thread);
 	if (!p || p->process == ID_NONE)
 		return;
-	process_ns_dump(process_ns_at(n, p->process), f, process_at(n, p->process)->pid);
+	process_ns_dump(&names_process_at(n, p->process)->process_ns, f, process_at(n, p->process)->pid);
 	resolve_ns(n, p->process);
 }
 
 /* The latest change reported by any thread of the process counts. */
+static void merge_contexts(struct names *n, const struct thread_identity *p)
+{
+	context_merge(&names_process_at(n, p->process)->process_ns.by_events, &p->by_events);
+	resolve_ns(n, p->process);
+}
+
 static void fact_context(struct names *n, const struct fact *f)
 {
 	struct thread_identity *p = context_applies(n->s, f) ? identity_of(n, f->thread) : NULL;
-	if (!p || !context_update(&p->by_events, f) || p->process == ID_NONE)
-		return;
-	context_merge(&process_ns_at(n, p->process)->by_events, &p->by_events);
-	resolve_ns(n, p->process);
+	if (p && context_update(&p->by_events, f) && p->process != ID_NONE)
+		merge_contexts(n, p);
 }
 
 static void fact_comm(struct names *n, const struct fact *f)
@@ -709,13 +707,8 @@ static bool is_named_socket(const struct names *n, uint32_t file)
 
 static void fact_dump_fd(struct names *n, const struct fact *f)
 {
-	const struct process *p = f->flag ? process_of_address(n, f) : NULL;
-	if (!f->flag) {
-		uint32_t process = intmap_get(&n->pid_last, pair(f->host, (uint32_t)f->a));
-		if (process == INTMAP_NONE)
-			process = process_new(n, f->host, (int32_t)f->a);
-		p = names_process_at(n, process);
-	}
+	const struct process *p = f->flag ? process_of_address(n, f)
+					  : names_process_at(n, process_of_pid(n, f->host, f->a));
 	if (!p)
 		return;
 	enum file_kind kind = names_kind_of_path(strtab_get(n->s->strings, f->text), FILE_REGULAR);
@@ -786,13 +779,6 @@ static void apply(struct names *n, const struct fact *f)
 	}
 }
 
-/* Applies the contexts of a thread from before its process was known. */
-static void adopt_contexts(struct names *n, const struct thread_identity *p)
-{
-	context_merge(&process_ns_at(n, p->process)->by_events, &p->by_events);
-	resolve_ns(n, p->process);
-}
-
 static void adopt_tables(struct names *n, uint32_t thread, struct thread_identity *from)
 {
 	struct thread_identity *into = identity_of(n, thread);
@@ -830,7 +816,7 @@ static void adopt_anonymous(struct names *n)
 		if (p->process != ID_NONE && into->process == ID_NONE)
 			join_process(n, real, p->process);
 		else if (into->process != ID_NONE)
-			adopt_contexts(n, into);
+			merge_contexts(n, into);
 		into->user |= p->user;
 		into->kernel = (into->kernel || p->kernel) && !into->user;
 		if (p->exited)

@@ -158,7 +158,7 @@ struct slice *slice_stitch(struct slice *a, struct slice *b)
 	bool logs = slice_keeps_logs(a);
 	moving_logs(&m, a, b);
 	if (!logs && slice_keeps_logs(a))
-		runs_begin_join(a);
+		runs_begin(a, INT64_MIN);
 	guint contexts = a->facts->len;
 	moving_seconds(&m, a, b);
 	for (guint i = 0; i < b->cpus->len; i++) {
