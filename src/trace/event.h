@@ -143,8 +143,8 @@ struct blk_event {
 };
 G_STATIC_ASSERT(sizeof(struct blk_event) == 32);
 
-/* Streams and classes are numbered per source, from 0. A class exists as long as the source. The number of a stream
- * may be given to another stream after its STREAM_END; that one begins with its STREAM_ADD. */
+/* Streams and classes are numbered per source, from 0. A class exists as long as the source. A stream's number can be
+ * reused after its STREAM_END: then a STREAM_ADD comes before the records of the new stream. */
 enum blk_domain { BLK_DOMAIN_KERNEL, BLK_DOMAIN_UST, BLK_DOMAIN_OTHER };
 
 struct blk_stream {

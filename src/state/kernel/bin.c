@@ -68,6 +68,7 @@ void bin_free(struct bin *b)
 struct bin *bin_add(struct slice *s, int64_t index, int64_t after)
 {
 	struct bin *b = bin_new(s, index, after);
+	g_assert(after > index && !g_hash_table_contains(s->bins, &b->index));
 	g_hash_table_insert(s->bins, &b->index, b);
 	return b;
 }

@@ -58,8 +58,10 @@ static inline void *bin_cell(struct slice *s, struct bin *b, enum cell_kind kind
 
 	if (!slice_reads(s, kind))
 		return s->unread[kind].cells;
+	g_assert(key_size % sizeof *word == 0);
 	for (size_t i = 0; i < key_size / sizeof *word; i++)
 		sum = (sum ^ word[i]) * UINT32_C(0x9e3779b1);
+	G_STATIC_ASSERT(G_N_ELEMENTS(t->recent) == 1 << (32 - 29));
 	uint32_t *at = &t->recent[sum >> 29];
 	if (*at >= t->n || memcmp(t->cells + *at * size, key, key_size))
 		*at = bin_cell_at(s, b, kind, key);

@@ -229,6 +229,7 @@ static void settle(struct slice *s, struct disk *d, int64_t to)
 	}
 	charge_depth(s, d, to);
 	d->cursor = MAX(d->cursor, to);
+	g_assert(d->flushes <= d->issued);
 }
 
 void blocks_charge(struct slice *s, int64_t until)
@@ -268,6 +269,7 @@ static struct block_request *begin(struct slice *s, struct disk *d, const struct
 {
 	struct block_request *r = g_new0(struct block_request, 1);
 	drop(s, d, find(s, d, e->sector));
+	g_assert(!find(s, d, e->sector));	/* requests have different places */
 	*r = (struct block_request){
 		.key = pair(d->host, d->dev), .sector = e->sector, .begin = e->ts, .since = e->ts,
 		.bytes = e->bytes, .sectors = e->sectors, .thread = e->thread, .dir = e->dir,
@@ -293,6 +295,7 @@ static void log_busy(struct slice *s, struct block_busy b)
 	struct blocks *k = s->blocks;
 	if (!slice_keeps_logs(s))
 		return;
+	g_assert(b.end != INT64_MAX);		/* it is completed */
 	*vec_add(&k->busy, struct block_busy) = b;
 	k->longest = MAX(k->longest, b.end - b.begin);
 }
@@ -352,6 +355,7 @@ static bool flush_leaves(struct disk *d)
 	if (!d->flushes)
 		return false;
 	d->flushes--;
+	g_assert(d->issued > 0);	/* .flushes are some of them */
 	d->issued--;
 	return true;
 }
@@ -529,6 +533,7 @@ static void apply_now(struct slice *s, const struct block_event *e)
 		[BLOCK_REQUEUE] = on_requeue, [BLOCK_MERGE] = on_merge,
 		[BLOCK_BACKMERGE] = on_backmerge, [BLOCK_FRONTMERGE] = on_frontmerge,
 	};
+	G_STATIC_ASSERT(G_N_ELEMENTS(on) == BLOCK_FRONTMERGE + 1);
 	g_assert(s->from_start && (unsigned)e->what < G_N_ELEMENTS(on));
 	struct disk *d = disk_of(s->blocks, e->host, e->dev);
 	settle(s, d, e->ts);

@@ -31,8 +31,8 @@ void call_count_target(struct slice *s, struct bin *b, struct thread *t, const s
 /* Appends the call to the thread's log. */
 void call_keep(struct thread *t, const struct call *c, int64_t ts, int64_t ret);
 
-/* What the call waits for; of a plain read as if its file were no regular one. restart_syscall never waits: in a slice
- * that begins in the interrupted call, it is not known which call it continues. info: of c. */
+/* What the call waits for. A plain read counts as one of a file that is not regular. restart_syscall counts as not
+ * waiting: a slice that begins in the interrupted call does not know which call it continues. info: of c. */
 static inline enum call_wait call_wait(const struct call *c, const struct call_info *info)
 {
 	if (c->restart)

@@ -40,10 +40,12 @@ static uint32_t add(struct channels *c, char *key)
 	if (c->free->len) {
 		i = g_array_index(c->free, uint32_t, c->free->len - 1);
 		g_array_set_size(c->free, c->free->len - 1);
+		g_assert(!channel_at(c, i)->key);
 		*channel_at(c, i) = fresh;
 	} else {
 		g_array_append_val(c->all, fresh);
 	}
+	g_assert(!g_hash_table_contains(c->by_key, key));
 	g_hash_table_insert(c->by_key, key, GUINT_TO_POINTER(i + 1));
 	return i;
 }

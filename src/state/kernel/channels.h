@@ -22,7 +22,8 @@ struct channels {
 
 void channels_init(struct channels *c);
 void channels_clear(struct channels *c);
-/* The number of the stream's channel, which then has the stream. live: channels_end() says how long it was recorded. */
+/* Adds the stream to its channel, and returns the channel's number. live: channels_end() sets until when the stream is
+ * recorded. */
 uint32_t channels_add(struct channels *c, const struct blk_stream *s, bool live);
 /* Live: a stream of the channel has begun. */
 void channels_begin(struct channels *c, uint32_t channel);
@@ -31,8 +32,8 @@ void channels_end(struct channels *c, uint32_t channel, const struct blk_stream 
 /* Adds the channels of `from`, a slice of the same time as c's, or one that follows it. Returns their numbers in c, an
  * array to be freed with g_free(). */
 uint32_t *channels_join(struct channels *c, const struct channels *from, bool follows);
-/* The last instant in [from, to] until which, from `from` on, no event of the channel is missing from its streams.
- * Losses are not considered: see losses.h. */
+/* The end of the longest interval that begins at `from`, ends at `to` at the latest, and in which all streams of the
+ * channel were recorded; `from`: there is none. Losses are not considered: see losses.h. */
 int64_t channels_known_until(const struct channels *c, uint32_t channel, int64_t from, int64_t to);
 /* Live: frees the slots of channels whose streams have all ended and that are not in `used`. */
 void channels_forget(struct channels *c, const guint8 *used);

@@ -32,6 +32,7 @@ static void add(GArray **all, const struct counter *c)
 {
 	if (!*all)
 		*all = g_array_new(false, false, sizeof *c);
+	g_assert(!find(*all, c->name));
 	if ((*all)->len < LIMIT_COUNTERS)
 		g_array_append_val(*all, *c);
 }

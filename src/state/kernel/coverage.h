@@ -27,7 +27,7 @@ static inline void covered_begins(struct slice *s, uint32_t host, int64_t ts)
 		h->first = ts;
 }
 
-/* The host's packets are known, or known better. */
+/* The beginning or end of the host's packets was set or changed. */
 static inline void covered_add_host(struct slice *s, const struct slice_host *h)
 {
 	s->traced_from = MIN(s->traced_from, h->begin);
@@ -69,7 +69,7 @@ void covered_join_host(struct slice_host *mine, const struct slice_host *other);
 
 /* The voids of two slices of the same time together: struct time_void, in order. */
 GArray *covered_common_voids(const struct slice *a, const struct slice *b);
-/* How many steps that are in the whole steps of the void are outside of those of `voids`? */
+/* Number of steps that lie wholly in the void v and not wholly in one of `voids`. */
 uint64_t covered_steps_outside(const struct slice *s, const struct time_void *v, const GArray *voids);
 
 /* Limits the part of [from, to) that is charged; returns its beginning, at most LIMIT_GAP_STEPS steps before `to`.
@@ -81,8 +81,9 @@ int64_t covered_newest(const struct slice *s, int64_t from, int64_t to);
  * step). All time in a void goes into one bin, however long the void is. Else thousands of threads that sleep for
  * hours would make thousands of cells each second. Always false in a slice with a window.
  *
- * What such a bin has is charged like any other time, since a void can end: where another host has records (unite.c).
- * A second is made without its unknown time, and of a void longer than COVERED_DAY_NS none is made.
+ * Time is charged to such a bin as to any other, since uniting slices (unite.c) can end a void: another host may have
+ * records in it. A bin of a void becomes a second without unknown time; if the void is longer than COVERED_DAY_NS it
+ * becomes none.
  */
 #define COVERED_DAY_NS UINT64_C(86400000000000)
 bool covered_void_at(const struct slice *s, int64_t ts, uint64_t least, struct time_void *ret);

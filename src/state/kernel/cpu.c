@@ -348,6 +348,7 @@ static void handler_ends(struct slice *s, struct cpu *c, const struct irq_note *
 
 static bool take_raised(struct cpu *c, uint32_t code)
 {
+	G_STATIC_ASSERT(INLINE_SOFTIRQS <= UINT8_MAX);		/* bits of cpu.raised */
 	uint32_t vec = code - IRQ_SOFT(0);
 	bool raised = code >= IRQ_SOFT(0) && vec < 8 && c->raised & 1U << vec;
 	if (raised)

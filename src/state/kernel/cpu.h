@@ -18,9 +18,10 @@ void cpu_switch(struct slice *s, struct cpu *c, const struct switching *w);
 struct thread *cpu_task_of_tid(struct slice *s, struct cpu *c, int32_t tid);
 /* What the CPU's time is charged to while t is its task; NULL: unknown. */
 enum cpu_kind cpu_kind_of(const struct slice *s, const struct cpu *c, const struct thread *t);
-/* A context has a tid other than the current task's; see cpu_context(). */
+/* An event's context has another tid than the current task; see cpu_context(). */
 void cpu_other_task(struct slice *s, struct cpu *c, int64_t ts, uint64_t seq, int32_t tid);
-/* Merging: b, the same CPU in the slice after s, knows its first task from an event (b->named_ns); seq: its number. */
+/* Merging: b is the same CPU in the slice after s. An event (at b->named_ns, with the number seq) identified b's first
+ * task, which is the current task of c. */
 void cpu_join_named(struct slice *s, struct cpu *c, const struct cpu *b, uint64_t seq);
 /* The thread with the tid is the current task from now on, without a switch: its event is missing, or exec gave the
  * task another tid. The current task must be known. */
@@ -42,7 +43,7 @@ void cpu_charge(struct slice *s, struct cpu *c, int64_t until);
 void cpu_finish(struct slice *s, struct cpu *c, int64_t until);
 void cpu_free(struct cpu *c);
 
-/* A context has a pid other than that of the current task; see cpu_process(). */
+/* An event's context has another pid than the current task; see cpu_process(). */
 void cpu_other_process(struct slice *s, struct cpu *c, int64_t ts, uint64_t seq, int32_t pid);
 /* Merging: r, the task of the beginning of the slice after s, is unidentified. It is the current task of s, or a thread
  * of another process. */
@@ -71,7 +72,7 @@ static inline void cpu_context(struct slice *s, struct cpu *c, int64_t ts, uint6
 		cpu_other_task(s, c, ts, seq, tid);
 }
 
-/* An event has no tid, and its context has this pid: a current task of another process is another one. */
+/* An event has no tid, and its context has this pid. If the current task is of another process, it has changed. */
 static inline void cpu_process(struct slice *s, struct cpu *c, int64_t ts, uint64_t seq, int32_t pid)
 {
 	const struct thread *t = cpu_task(s, c);

@@ -42,10 +42,9 @@ static inline void thread_queued(const struct slice *s, struct thread *t, int64_
 }
 
 void runs_start(const struct slice *s, struct cpu *c);	/* c: a new CPU */
-/* The first annotation of a slice from the trace's beginning: logs start at ts. */
+/* The logs of all CPUs begin at ts, with the current tasks: at the first annotation of a slice from the trace's
+ * beginning; in a merge at INT64_MIN, before CPUs are joined. */
 void runs_begin(struct slice *s, int64_t ts);
-/* Merging: a's logs begin with its current tasks. Call it before CPUs are joined. */
-void runs_begin_join(struct slice *a);
 void runs_map(struct cpu *b, const uint32_t *thread);	/* maps b's thread ids to a's: thread[id] */
 void runs_join(struct cpu *c, const struct cpu *b);	/* appends b's log; its ids must be mapped already */
 /* Drops entries that ended before the time (ns). */

@@ -82,4 +82,7 @@ struct cpu {
 	uint32_t n_losses;	/* losses that began in the slice, or were open at its beginning */
 };
 
+/* .irq_word is all of the fields beside it. */
+G_STATIC_ASSERT(offsetof(struct cpu, raised) == offsetof(struct cpu, irq_word) + sizeof(uint32_t) - 1);
+
 #endif

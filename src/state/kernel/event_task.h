@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The thread of an event that is being handled. Of a kernel event it is the current task of its CPU, which the event's
- * contexts confirm, correct or name. Of a user space event it is that task, too, if the kernel is traced; else the
- * event's own contexts tell it.
+ * Which thread made the event that is being handled. For a kernel event it is the current task of its CPU. The event's
+ * contexts confirm that task, correct it, or identify it. For a user space event it is the same task if the kernel is
+ * traced; else it is the thread of the event's own contexts.
  */
 #ifndef BLK_STATE_KERNEL_EVENT_TASK_H
 #define BLK_STATE_KERNEL_EVENT_TASK_H
@@ -42,9 +42,9 @@ static inline int64_t event_int(const struct blk_event *ev, unsigned slot, int64
 	return l->is_signed ? (int64_t)(int32_t)v4 : (int64_t)v4;
 }
 
-/* The text is the thread's name. */
 /* The thread is of that process, and this of that parent (-1: unknown). */
 void event_learn_pid(const struct fed_event *f, struct thread *t, int64_t pid, int64_t ppid);
+/* The text is the thread's name. */
 void event_take_comm(struct fed_event *f, struct thread *t, struct blk_text text);
 
 /* True: the text is the thread's last reported name. False: it may be a new one. */

@@ -414,6 +414,7 @@ static void (*const takes[])(struct fed_event *f, struct rec *r) = {
 
 static void on_call(struct fed_event *f)
 {
+	g_assert(f->cls->what < G_N_ELEMENTS(takes));
 	bool enters = f->cls->what < EXIT_RET;
 	struct thread *t = event_task(f);
 	struct rec r = {

@@ -145,6 +145,7 @@ static struct flow_cell *flow_of(struct fed_event *f, bool sent)
 void on_net(struct fed_event *f)
 {
 	enum net_what what = f->cls->what;
+	g_assert(what <= NET_SENT);
 	event_task(f);
 	uint64_t bytes = (uint64_t)blk_int_or(f->ev, F(1), 0);
 	uint32_t name = slice_string(f->s, blk_text(f->ev, F(0)));

@@ -13,6 +13,7 @@
 void on_dump_ns(struct fed_event *f)
 {
 	enum ns_kind kind = f->cls->what;
+	g_assert(kind < NS_N);
 	event_task(f);
 	int32_t tid = (int32_t)blk_int(f->ev, F(0));
 	if (tid <= 0)

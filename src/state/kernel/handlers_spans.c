@@ -160,6 +160,7 @@ void on_keyval(struct fed_event *f)
 {
 	char number[24] = "";
 	bool is_int = f->cls->what == ANNOT_INT;
+	g_assert(is_int || f->cls->what == ANNOT_STRING);
 	if (see_thread(f))
 		return;
 	if (is_int)
@@ -176,6 +177,7 @@ void on_function(struct fed_event *f)
 {
 	struct annot a = annot_of_event(f);
 	a.type = ANNOT_EVENT;
+	g_assert(f->cls->what == MARK_BEGIN || f->cls->what == MARK_END);
 	a.mark = (uint8_t)f->cls->what;
 	a.rule = RULE_FUNCTION;
 	a.address = (uint64_t)blk_int_or(f->ev, F(0), 0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Waits for locks: what a slice knows of them until its publisher counts them (publish/lock_cells.h). A slice that does
- * not begin the trace cannot tell yet which waits those are, or what their holders did before.
+ * Waits that may be for locks, and releases. A slice only notes them: if it does not begin the trace, it does not know
+ * which waits are for locks, or what the holders did before. The publisher decides and counts (publish/lock_cells.h).
  *
  * A wait is for a lock if a thread in a call that may wait for one was woken by a thread. Of a futex, the waker must
  * have been in a call that releases that futex as a lock; of a file's lock, the call must have returned 0.
@@ -68,8 +68,8 @@ void lock_past_add(struct slice *s, struct thread *t, int64_t ts);
 /* The thread is woken, by the waker in .st: notes it, if it waited for a lock or may have. Call it if
  * lock_may_be(). */
 void lock_woken(struct slice *s, struct thread *t);
-/* `waker` wakes the thread, which lock_may_be() or which is not resolved, at ts: its call may have to be noted when it
- * ends. */
+/* `waker` wakes the thread at ts. Call it if lock_may_be(), or if the thread is not resolved. When the waker's call
+ * ends, lock_call_ended() notes it if it may have released a lock. */
 void lock_wakes(struct slice *s, const struct thread *t, uint32_t waker, int64_t ts);
 /* The call of the thread returned: notes what it released, and whether it got a file's lock. */
 void lock_call_ended(struct slice *s, struct thread *t, const struct call *c, int64_t ts, int64_t ret);

@@ -179,10 +179,12 @@ bool rules_has_row(unsigned row)
 
 const GArray *rules_begun_by(unsigned row)
 {
+	g_assert(rules_has_row(row));
 	return g_array_index(table.rows, struct ruled_row, row).begun;
 }
 
 const GArray *rules_ended_by(unsigned row)
 {
+	g_assert(rules_has_row(row));
 	return g_array_index(table.rows, struct ruled_row, row).ended;
 }

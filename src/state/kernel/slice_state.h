@@ -68,6 +68,8 @@ struct thread_slots {
 	guint used;		/* slots in use after the last thread_slots_free_ended() */
 };
 
+G_STATIC_ASSERT(CELL_KIND_N <= 32);	/* slice.unread_kinds has a bit for each */
+
 struct slice {
 	/* Options, set before anything is fed; see slice.h. */
 	bool from_start;		/* no older slice exists */

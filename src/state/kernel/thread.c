@@ -530,6 +530,8 @@ static const fold folds[] = {
 	[REC_LOST] = do_lost, [REC_ENDED] = do_ended,
 };
 
+G_STATIC_ASSERT(G_N_ELEMENTS(folds) == REC_ENDED + 1);
+
 static inline void note_known(struct thread *t, int64_t ts)
 {
 	if (t->known_from == TS_NONE && t->st.run != RUN_UNKNOWN)

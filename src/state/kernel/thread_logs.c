@@ -92,6 +92,7 @@ void thread_log_wait(const struct slice *s, struct thread *t, int64_t ts, uint32
 {
 	const struct tstate *st = &t->st;
 	bool woken = st->run == RUN_WOKEN, preempted = st->run == RUN_PREEMPTED;
+	G_STATIC_ASSERT(WAIT_RESTART < 1 << 6);		/* wait.cause has 6 bits */
 	*vec_add(&t->waits, struct wait) = (struct wait){
 		.begin = st->off_ns, .wake = woken ? st->wake_ns : ts, .end = ts,
 		.wake_seq = st->wake_seq, .cause = preempted ? WAIT_PART : st->wait_cause,

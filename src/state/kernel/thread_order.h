@@ -41,9 +41,11 @@ void thread_order_end_at(struct slice *s, struct thread *t, int64_t at);
 
 /* Does the last record of the head determine the state, whatever the records before the slice were? */
 bool thread_order_determines(const struct slice *s, const struct thread *t);
-/* In a slice from the trace's beginning: what the head tells is the state. Returns whether that is known. */
+/* In a slice from the trace's beginning, the head alone determines the state: applies it. Returns whether the state is
+ * known. */
 bool thread_order_decide(struct slice *s, struct thread *t);
-/* A fork event at ts may be the thread's own, though it has records before: it has no older ones. */
+/* May a fork event at ts be the one that made the thread, although records of the thread precede it? Yes if these are
+ * at most CLOCK_SKEW_NS earlier, and are those of a new thread. */
 bool thread_order_is_young(const struct thread *t, int64_t ts);
 
 #endif

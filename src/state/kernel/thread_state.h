@@ -91,6 +91,7 @@ static inline void off(struct slice *s, struct thread *t, int64_t ts, uint16_t c
 		[OFF_BLOCKED] = RUN_BLOCKED, [OFF_PREEMPTED] = RUN_PREEMPTED, [OFF_DEAD] = RUN_DEAD,
 		[OFF_STOPPED] = RUN_BLOCKED,
 	};
+	G_STATIC_ASSERT(G_N_ELEMENTS(state) == OFF_STOPPED + 1);
 	sched_at(s, t, ts, cpu, prio);
 	t->st.run = state[off_state];
 	t->st.off_ns = ts;

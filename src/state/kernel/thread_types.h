@@ -213,6 +213,12 @@ struct thread {
 	struct contexts contexts;	/* contexts of its last events */
 };
 
+/* What the fast path compares at once are all of the fields beside it. */
+G_STATIC_ASSERT(offsetof(struct tstate, waker) == sizeof(uint64_t));
+G_STATIC_ASSERT(offsetof(struct thread, user_reported) == offsetof(struct thread, flags) + sizeof(uint64_t));
+G_STATIC_ASSERT(sizeof ((struct comm *)NULL)->word == COMM_BYTES);
+G_STATIC_ASSERT(TID_UNPROVEN < TID_ANONYMOUS);
+
 /* Is it one thread of the trace, with a tid? */
 static inline bool thread_is_identified(const struct thread *t)
 {

@@ -36,6 +36,7 @@ static struct thread *slice_thread_new(struct slice *s, uint32_t host, int32_t t
 	g_assert(t->self == (id == ID_NONE ? s->threads->len : id) && t->tid == -1 && t->forward == ID_NONE);
 	if (id == ID_NONE)
 		g_ptr_array_add(s->threads, t);
+	g_assert(s->threads->len <= IRQ_HARD(0));	/* a waker is a thread, or the code of an interrupt */
 	t->host = host;
 	t->tid = t->task_tid = tid;
 	return t;

@@ -100,6 +100,7 @@ static void put(struct fdtable *t, int64_t fd, const struct fd_version *v)
 		list = g_array_new(false, false, sizeof *v);
 		intmap_set(&t->fds, (uint64_t)fd, t->lists->len);
 		g_ptr_array_add(t->lists, list);
+		g_assert(t->fds.n == t->lists->len);
 	}
 	guint at = list->len;
 	while (at > 0 && g_array_index(list, struct fd_version, at - 1).seq > v->seq)

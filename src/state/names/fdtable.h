@@ -30,8 +30,9 @@ void fdtable_merge(struct fdtable *into, struct fdtable *from);
 
 /* The child inherits the descriptors that the parent has open just after seq. */
 void fdtable_fork(struct fdtable *child, struct fdtable *parent, uint64_t seq);
-/* It is not known whether the child got a copy or shares its parent's table (clone3): what one of both changes from
- * now on is unknown in the other. fdtable_settle() ends that for the table: it called exec, unshared, or ended. */
+/* The child got a copy of its parent's table or shares it (clone3): it is not known which. So a descriptor that one of
+ * them changes from now on is unknown in the other. fdtable_settle(): the table is not shared any more, since its
+ * process called exec or unshare, or ended. */
 void fdtable_fork_or_share(struct fdtable *child, struct fdtable *parent, uint64_t seq);
 void fdtable_settle(struct fdtable *t);
 void fdtable_exec(struct fdtable *t, uint64_t seq);	/* closes descriptors that have the close-on-exec flag */

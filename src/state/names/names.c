@@ -42,6 +42,7 @@ uint32_t names_file_id(struct names *n, uint32_t host, enum file_kind kind, uint
 	struct file_info *key = g_new(struct file_info, 1);
 	*key = f;
 	g_hash_table_insert(n->file_ids, key, GUINT_TO_POINTER(n->files->len));
+	g_assert(g_hash_table_size(n->file_ids) == n->files->len);
 	return n->files->len - 1;
 }
 

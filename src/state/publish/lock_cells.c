@@ -289,6 +289,7 @@ void lock_counter_add(struct lock_counter *c, struct slice *s, const struct name
 		bool futex = w->kind == LOCK_FUTEX;
 		struct holding h;
 		enum decision d = futex && held_from != INT64_MAX ? UNDECIDED : decide(s, n, w, final, &h);
+		g_assert(d != UNDECIDED || !final);
 		if (d == UNDECIDED && futex)
 			held_from = MIN(held_from, w->wake);
 		if (d == UNDECIDED)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Packs: what a slice has most of, as compressed bytes that are not changed any more. These are its seconds, its facts
- * about names, and its block events. Merging only adds to them. So when slice files are merged, packs are copied as
- * they are, and only what is next to the border is decoded:
+ * Packs: seconds, facts about names and block events of a slice, as compressed bytes. They are most of a slice, and
+ * merging only adds to them. So when slice files are merged, packs are copied as they are, and only what is next to the
+ * border is decoded:
  *
  *   ids          A pack has its own strings. Threads and events have the pack's numbers, to which a number is added;
  *                hosts and CPUs are in arrays.
@@ -33,7 +33,7 @@ struct pack {
 	uint64_t stored, size;		/* bytes in the file, and decoded; equal: not compressed */
 	uint32_t checksum;		/* pack_checksum() of the stored bytes */
 	uint32_t n_bins;		/* seconds */
-	int64_t first, last;		/* ns: coverage of the slice that had it first; INT64_MAX, INT64_MIN: empty */
+	int64_t first, last;		/* ns: coverage of the slice it was made of; INT64_MAX, INT64_MIN: empty */
 	uint32_t thread_add, n_threads;	/* the slice's id of its thread 0; it has threads below .n_threads */
 	uint64_t seq_add, n_events;	/* likewise of events */
 	GArray *hosts, *cpus;		/* uint32_t: the slice's id of each */
@@ -66,7 +66,7 @@ static inline struct pack *pack_at(const struct packs *p, uint32_t i)
 /* How many seconds the packs have, together. */
 uint64_t packs_n_bins(const struct packs *p);
 
-/* What the slice has outside of packs, as a new one in memory; the slice does not change. *ret_pending: struct
+/* A new pack, in memory, with all that the slice has outside of packs. The slice does not change. *ret_pending: struct
  * pack_pending, .pack is not set; the caller frees it. NULL: there is nothing (no *error), or it cannot be written. */
 struct pack *pack_of(struct slice *s, GArray **ret_pending, GError **error);
 /* The pack's stored bytes, checked; the caller frees them. NULL: *error. */
@@ -80,8 +80,8 @@ uint32_t pack_checksum(const uint8_t *bytes, size_t n);
 void pack_compress(GByteArray *out, const uint8_t *bytes, size_t n);
 uint8_t *pack_restore(uint8_t *stored, size_t n, size_t size);
 
-/* Moves what a slice with packs has outside of them to a new one, if it is more than this many bytes (estimated). So
- * memory is bounded. False: *error. */
+/* Of a slice with packs: if it has more than `bytes` (estimated) outside of packs, moves that to a new pack. So memory
+ * is bounded. False: *error. */
 #define PACKS_OUTSIDE_BYTES (16u << 20)
 bool packs_shrink(struct slice *s, size_t bytes, GError **error);
 /* Decodes what slice_unite() has to change: seconds of quiet times (voids). Errors as slice_unpack(). */

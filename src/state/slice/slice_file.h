@@ -18,7 +18,7 @@
 /* A directory that was read: its records of [from, to) (ns) are in the slice. */
 struct slice_source { char *name; int64_t from, to; };
 
-/* What a slice is of. All zero: nothing. */
+/* Which part of a trace a slice has, and from which directories. All zero: nothing. */
 struct slice_piece {
 	int64_t from, to;	/* ns: it has all records of [from, to); INT64_MIN: from the trace's beginning on;
 				 * INT64_MAX: to its end */
@@ -30,7 +30,8 @@ void slice_piece_clear(struct slice_piece *p);
 /* Is the path a file that begins like a slice file? */
 bool slice_file_is(const char *path);
 
-/* For what needs single events: if the path is a slice file, false, and *error says where they are. */
+/* Call it where single events are needed, which slice files do not have. False: the path is a slice file; *error says
+ * where its events are. */
 bool slice_file_has_events(const char *path, GError **error);
 
 /* Writes a slice that does not start at the trace's beginning and is not live to an open file. The slice does not
@@ -48,8 +49,9 @@ struct slice *slice_file_read(int fd, struct slice_piece *ret_piece, GError **er
 enum slice_part { SLICE_SUMMARY, SLICE_PACKED, SLICE_ALL };
 struct slice *slice_file_open(const char *path, enum slice_part what, struct slice_piece *ret_piece, GError **error);
 
-/* What slice files are of that fit together, without reading all of them: the piece (the caller clears it), first and
- * last event (ns; first > last: there is none). Errors as slice_file_merge(). */
+/* Reads only the summaries of slice files that can be merged. Returns which part of which trace they have together
+ * (*ret_piece: the caller clears it), and their first and last event (ns; first > last: there is none). Errors as
+ * slice_file_merge(). */
 bool slice_file_summary(const char *const *paths, struct slice_piece *ret_piece, int64_t *ret_first, int64_t *ret_last,
 			GError **error);
 
@@ -58,10 +60,11 @@ bool slice_file_summary(const char *const *paths, struct slice_piece *ret_piece,
  * progress. */
 struct slice *slice_file_merge(const char *const *paths, struct slice_piece *ret_piece, const struct watch *watch,
 			       GError **error);
-/* The same to write it. The files must stay as they are until slice_free(). */
+/* The same for a slice that is only written to a file again: its packs stay in the files, which must not change until
+ * slice_free(). */
 struct slice *slice_file_merge_packed(const char *const *paths, struct slice_piece *ret_piece,
 				      const struct watch *watch, GError **error);
-/* The same to history (slice_history.h); files of history and plain ones are merged. */
+/* The same, and folds and thins the result (slice_history.h). The files may be of history already. */
 struct slice *slice_file_merge_history(const char *const *paths, struct slice_piece *ret_piece,
 				       const struct watch *watch, GError **error);
 

@@ -19,7 +19,7 @@ struct slow_call {			/* one of the slowest system calls */
 	uint8_t list;			/* enum slow_list */
 };
 
-/* May b follow a? Of each list the slowest are first. */
+/* The order of second.slow: by list, and in each list the slowest first. True also for equal ones. */
 static inline bool slow_call_precedes(const struct slow_call *a, const struct slow_call *b)
 {
 	return a->list != b->list ? b->list > a->list : a->duration_ns >= b->duration_ns;
@@ -69,7 +69,7 @@ struct second_totals {
 	uint8_t counts;				/* bits of enum count_kind: there are such cells */
 };
 
-/* Where the rest of an outline is. */
+/* Where the cells of an outline are stored. */
 struct second_place {
 	uint64_t at;			/* in the file */
 	uint32_t stored, size;		/* bytes there, and as they are coded */

@@ -148,8 +148,8 @@ static inline int64_t span_duration(const struct span *s)
 	return s->end_ns - s->begin_ns;
 }
 
-/* Is its duration known? That of another span is at least what is known of it: sums, means and quantiles of durations
- * leave it out, and tables count the partial ones apart. */
+/* Is its duration known? Of an open or partial span only a lower bound is known. So sums, means and quantiles of
+ * durations leave it out, and tables count partial spans apart. */
 static inline bool span_has_duration(const struct span *s)
 {
 	return s->state == SPAN_COMPLETE;
