@@ -45,20 +45,13 @@ static void to_end(struct place *p, bool bottom)
 
 bool panes_command(struct app *app, struct place *p, enum command_id id)
 {
-	switch (id) {
-	case CMD_UP:
-	case CMD_PAGE_UP:
-		return cross(p, -1);
-	case CMD_DOWN:
-	case CMD_PAGE_DOWN:
-		return cross(p, 1);
-	case CMD_TOP:
-	case CMD_BOTTOM:
+	if (id == CMD_TOP || id == CMD_BOTTOM) {
 		to_end(p, id == CMD_BOTTOM);
 		return true;
-	default:
-		return false;
 	}
+	if (id == CMD_UP || id == CMD_PAGE_UP)
+		return cross(p, -1);
+	return (id == CMD_DOWN || id == CMD_PAGE_DOWN) && cross(p, 1);
 }
 
 void panes_share(struct place *p, unsigned room, const enum pane *order, size_t n, unsigned ret[PANE_N])

@@ -44,34 +44,18 @@ static bool below_operation(const struct timeline *tl, const struct span *span,
 	return !operation;
 }
 
-static void add_call(struct phase_detail *d, uint32_t name, uint64_t count, int64_t total,
-		     int64_t max)
+static void add(GArray *to, uint32_t id, uint64_t count, int64_t total, int64_t max)
 {
-	struct phase_call c = { name, count, total, max };
+	const struct phase_sum sum = { id, count, total, max };
 
-	ARRAY_EACH(struct phase_call, have, d->calls)
-		if (have->name == name) {
+	ARRAY_EACH(struct phase_sum, have, to)
+		if (have->id == id) {
 			have->count += count;
 			have->total_ns += total;
 			have->max_ns = MAX(have->max_ns, max);
 			return;
 		}
-	g_array_append_val(d->calls, c);
-}
-
-static void add_waker(struct phase_detail *d, const struct span_wait *w)
-{
-	struct phase_waker new = { w->waker, 1, w->wake_ns - w->begin_ns };
-
-	if (w->waker == ID_NONE || w->part == PART_PREEMPTED)
-		return;
-	ARRAY_EACH(struct phase_waker, have, d->wakers)
-		if (have->thread == w->waker) {
-			have->count++;
-			have->total_ns += new.total_ns;
-			return;
-		}
-	g_array_append_val(d->wakers, new);
+	g_array_append_val(to, sum);
 }
 
 /* The longest spans, one of each trace. */
@@ -103,12 +87,17 @@ static void add_span(struct phase_detail *d, const struct span *s)
 	d->n++;
 	d->sum_ns += span_duration(s);
 	for (uint32_t i = 0; i < s->n_calls; i++)
-		add_call(d, s->calls[i].name, s->calls[i].count, s->calls[i].total_ns,
-			 s->calls[i].max_ns);
+		add(d->calls, s->calls[i].name, s->calls[i].count, s->calls[i].total_ns,
+		    s->calls[i].max_ns);
 	if (s->part[PART_USER])
-		add_call(d, ID_NONE, 0, s->part[PART_USER], 0);
-	for (uint32_t i = 0; i < s->n_waits; i++)
-		add_waker(d, &s->waits[i]);
+		add(d->calls, ID_NONE, 0, s->part[PART_USER], 0);
+	for (uint32_t i = 0; i < s->n_waits; i++) {
+		const struct span_wait *w = &s->waits[i];
+		int64_t ns = w->wake_ns - w->begin_ns;
+
+		if (w->waker != ID_NONE && w->part != PART_PREEMPTED)
+			add(d->wakers, w->waker, 1, ns, ns);
+	}
 	add_worst(d, s);
 }
 
@@ -129,16 +118,9 @@ static void spread(struct phase_detail *d, const GPtrArray *spans)
 	}
 }
 
-static gint call_order(gconstpointer a, gconstpointer b)
+static gint longest_first(gconstpointer a, gconstpointer b)
 {
-	const struct phase_call *x = a, *y = b;
-
-	return x->total_ns < y->total_ns ? 1 : x->total_ns > y->total_ns ? -1 : 0;
-}
-
-static gint waker_order(gconstpointer a, gconstpointer b)
-{
-	const struct phase_waker *x = a, *y = b;
+	const struct phase_sum *x = a, *y = b;
 
 	return x->total_ns < y->total_ns ? 1 : x->total_ns > y->total_ns ? -1 : 0;
 }
@@ -159,8 +141,8 @@ static void gather(struct phase_detail *d, const struct rows *spans, const char 
 		add_span(d, s);
 	}
 	spread(d, list);
-	g_array_sort(d->calls, call_order);
-	g_array_sort(d->wakers, waker_order);
+	g_array_sort(d->calls, longest_first);
+	g_array_sort(d->wakers, longest_first);
 }
 
 struct phase_detail *phase_detail_new(const struct view *phases, const struct rows *rows,
@@ -183,8 +165,8 @@ struct phase_detail *phase_detail_new(const struct view *phases, const struct ro
 	memcpy(d->key, row->key, sizeof d->key);
 	d->name = text_visible(name);
 	d->service = q.service && *q.service ? text_visible(q.service) : NULL;
-	d->calls = g_array_new(FALSE, FALSE, sizeof(struct phase_call));
-	d->wakers = g_array_new(FALSE, FALSE, sizeof(struct phase_waker));
+	d->calls = g_array_new(FALSE, FALSE, sizeof(struct phase_sum));
+	d->wakers = g_array_new(FALSE, FALSE, sizeof(struct phase_sum));
 	spans = v->build(rows->tl, &q);
 	gather(d, spans, operation, q.service);
 	rows_free(spans);

@@ -11,16 +11,11 @@
 #define PHASE_WORST 6
 #define PHASE_BUCKETS 4
 
-struct phase_call {
-	uint32_t name;			/* string id; ID_NONE: user time, outside system calls */
+/* System calls of a name, or waits that a thread ended. */
+struct phase_sum {
+	uint32_t id;			/* of the thread, or of the call's name; ID_NONE: user time, outside of calls */
 	uint64_t count;
 	int64_t total_ns, max_ns;
-};
-
-struct phase_waker {
-	uint32_t thread;
-	uint64_t count;
-	int64_t total_ns;		/* of the waits it ended */
 };
 
 struct phase_detail {
@@ -29,8 +24,8 @@ struct phase_detail {
 	char *service;			/* visible; NULL: not known */
 	uint64_t n;			/* spans */
 	int64_t sum_ns;
-	GArray *calls;			/* struct phase_call, by time */
-	GArray *wakers;			/* struct phase_waker, by time */
+	GArray *calls;			/* struct phase_sum, by time */
+	GArray *wakers;			/* struct phase_sum, by time */
 	int64_t bound_ns[PHASE_BUCKETS];	/* upper ends, inclusive; 0: none */
 	uint64_t spread[PHASE_BUCKETS];
 	struct { uint64_t trace_id; int64_t ns; } worst[PHASE_WORST];

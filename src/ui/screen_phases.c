@@ -40,11 +40,11 @@ static void draw_calls(struct app *app, const struct phase_detail *d, struct box
 	canvas_put(c, box.y, box.x, box.cols - 20, ROLE_CRUMB, d->name);
 	canvas_put_right(c, box.y, box.x + box.cols - 20, 20, ROLE_HEADER, "calls  time    max");
 	for (guint i = 0; i < d->calls->len && i + 1 < box.rows; i++) {
-		const struct phase_call *call = &g_array_index(d->calls, struct phase_call, i);
-		bool user = call->name == ID_NONE;
+		const struct phase_sum *call = &g_array_index(d->calls, struct phase_sum, i);
+		bool user = call->id == ID_NONE;
 		char count[TIMEFMT_LEN], max[TIMEFMT_LEN];
 		g_autofree char *name = text_visible(user ? "(user)" :
-						     timeline_string(app->tl, call->name));
+						     timeline_string(app->tl, call->id));
 		g_autofree char *figures = g_strdup_printf("%5s %4.0f%% %6s",
 			user ? "-" : timefmt_count(count, call->count),
 			d->sum_ns ? 100.0 * (double)call->total_ns / (double)d->sum_ns : 0,
@@ -84,9 +84,9 @@ static void draw_wakers(struct app *app, const struct phase_detail *d, struct bo
 
 	canvas_put(c, box.y, box.x, box.cols, ROLE_HEADER, "woken by");
 	for (guint i = 0; i < d->wakers->len && i + 1 < box.rows; i++) {
-		const struct phase_waker *w = &g_array_index(d->wakers, struct phase_waker, i);
-		const struct thread_info *t = timeline_thread(app->tl, w->thread);
-		g_autofree char *comm = text_visible(timeline_comm(app->tl, w->thread, G_MAXINT64));
+		const struct phase_sum *w = &g_array_index(d->wakers, struct phase_sum, i);
+		const struct thread_info *t = timeline_thread(app->tl, w->id);
+		g_autofree char *comm = text_visible(timeline_comm(app->tl, w->id, G_MAXINT64));
 		g_autofree char *tid = t ? g_strdup_printf("/%d", t->tid) : g_strdup("/?");
 		g_autofree char *clipped = NULL, *label = NULL;
 		unsigned room = box.cols > 12 + strlen(tid) ? box.cols - 12 - (unsigned)strlen(tid) : 0;
