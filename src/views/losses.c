@@ -44,13 +44,6 @@ static const struct column columns[] = {
 			"most; null: it did not", MEMBER(struct loss_row, sum.back_ns, .none = IF_ZERO)),
 };
 
-static uint64_t key_of(const struct rows *rows, const void *cell)
-{
-	const struct loss_cell *c = cell;
-
-	return key_int(key_int(key_int(c->host, c->kernel), c->cpu), (uint64_t)c->vpid);
-}
-
 static void fill(struct rows *rows, void *row, const void *cell)
 {
 	const struct loss_cell *c = cell;
@@ -84,7 +77,7 @@ static struct rows *build(const struct timeline *tl, const struct view_query *qu
 {
 	static const struct cell_rows losses = {
 		.kind = CELL_loss, .size = sizeof(struct loss_row), .sum = offsetof(struct loss_row, sum),
-		.key = key_of, .fill = fill,
+		.fill = fill,
 	};
 	return cell_rows_build(tl, query, &losses, 1, end, compare);
 }

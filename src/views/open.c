@@ -17,26 +17,9 @@ struct open_row {
 	const char *comm, *now, *call, *on, *waker;
 	int64_t open_ns, now_ns;	/* now_ns: time in the present state; -1: unknown */
 	int64_t usual_ns;
+	double x_usual;			/* -1: unknown */
+	int64_t end_ns, took_ns;	/* TIME_UNKNOWN: it is open where the trace ends */
 };
-
-#define ROW(row) ((const struct open_row *)(row))
-#define SPAN(row) (ROW(row)->columns.span)
-
-static GETTER(get_x_usual)
-{
-	const struct open_row *r = ROW(row);
-	return r->usual_ns > 0 ? value_ratio((double)r->open_ns / r->usual_ns) : value_none();
-}
-
-static GETTER(get_end)
-{
-	return SPAN(row)->state == SPAN_OPEN ? value_none() : value_int(VALUE_TIME, SPAN(row)->end_ns);
-}
-
-static GETTER(get_took)
-{
-	return SPAN(row)->state == SPAN_OPEN ? value_none() : span_get_duration(row, rows);
-}
 
 static const struct column columns[] = {
 	COLUMN_SPAN_ID("trace_id", "TRACE", "id of the trace", SPAN_MEMBER(trace_id)),
@@ -55,7 +38,7 @@ static const struct column columns[] = {
 	COLUMN_N("usual_ns", "USUAL", VALUE_NS, 0, 0, USUAL_HELP,
 		 MEMBER(struct open_row, usual_ns, .none = IF_NEGATIVE)),
 	COLUMN_N("x_usual_ratio", "xUSUAL", VALUE_RATIO, 6, 3, USUAL_TIMES("how long it is open"),
-		 get_x_usual),
+		 MEMBER(struct open_row, x_usual, .none = IF_NEGATIVE)),
 	COLUMN_T("now", "NOW", 9, 0, "what its thread does then: blocked on what, runnable, running",
 		 MEMBER(struct open_row, now)),
 	COLUMN_N("now_ns", "SINCE", VALUE_NS, 7, 1, "for how long; running: in that call",
@@ -64,8 +47,9 @@ static const struct column columns[] = {
 	COLUMN_FLEX("on", "ON", 14, "file, peer, pipe or futex it waits for", MEMBER(struct open_row, on)),
 	COLUMN_T("waker", "ENDED BY", 16, 8, "the thread that ended that wait later, if the trace has it",
 		 MEMBER(struct open_row, waker)),
-	COLUMN_TIME("end_ns", "END", 0, 0, "when it ended later; null: it is open", get_end),
-	COLUMN_N("took_ns", "TOOK", VALUE_NS, 7, 9, "how long it took in the end", get_took),
+	COLUMN_TIME("end_ns", "END", 0, 0, "when it ended later; null: it is open", MEMBER(struct open_row, end_ns)),
+	COLUMN_N("took_ns", "TOOK", VALUE_NS, 7, 9, "how long it took in the end",
+		 MEMBER(struct open_row, took_ns)),
 	COLUMNS_SAID("the span", span_get_tags, span_get_annotations),
 	COLUMN_CONTAINER,
 };
@@ -215,6 +199,9 @@ static struct rows *build(const struct timeline *tl, const struct view_query *qu
 		r->open_ns = at - s->begin_ns;
 		r->now_ns = -1;
 		r->usual_ns = history_usual(h, s);
+		r->x_usual = r->usual_ns > 0 ? (double)r->open_ns / r->usual_ns : -1;
+		r->end_ns = s->state == SPAN_OPEN ? TIME_UNKNOWN : s->end_ns;
+		r->took_ns = s->state == SPAN_OPEN ? TIME_UNKNOWN : span_duration(s);
 		r->columns.c.row.marked = usual_is_slow(r->usual_ns, r->open_ns);
 		set_state(r, rows, h, at);
 		r->columns.c.comm = r->comm;

@@ -99,13 +99,9 @@ struct since_row {
 	const char *text;
 };
 
-static GETTER(get_since)
-{
-	return value_text(((const struct since_row *)row)->text);
-}
-
 static const struct column since_columns[] = {
-	COLUMN_FLEX("since", "SINCE", 16, "the second in which a cause of the slow requests began", get_since),
+	COLUMN_FLEX("since", "SINCE", 16, "the second in which a cause of the slow requests began",
+		    MEMBER(struct since_row, text)),
 };
 
 /* Its rows are made with those of the overview. */

@@ -14,7 +14,7 @@
 struct path_row {
 	struct common c;		/* thread; name, service: of its span */
 	struct path_segment p;		/* .span is not valid */
-	int64_t since;			/* beginning of the path */
+	int64_t at_ns, duration_ns;	/* at_ns: since the beginning of the path */
 	uint64_t trace_id, span_id;	/* of its span; 0: no span */
 	uint64_t waiter_id;		/* span of the request that waited; without hops the same span */
 	const char *waiter_kind;	/* NULL: local */
@@ -22,16 +22,6 @@ struct path_row {
 };
 
 #define ROW(row) ((const struct path_row *)(row))
-
-static GETTER(get_at)
-{
-	return value_int(VALUE_NS, ROW(row)->p.begin_ns - ROW(row)->since);
-}
-
-static GETTER(get_duration)
-{
-	return value_int(VALUE_NS, ROW(row)->p.end_ns - ROW(row)->p.begin_ns);
-}
 
 #define WAITS (MISSING_SWITCHES | MISSING_WAKINGS)
 
@@ -48,10 +38,11 @@ static GETTER(get_span_id)
 static const struct column columns[] = {
 	COLUMN_HOST,
 	{ .id = "at_ns", .title = "AT", .kind = VALUE_NS, .width = 8, .priority = 2,
-	  .help = "when the piece begins, relative to the span", .get = get_at },
+	  .help = "when the piece begins, relative to the span", .get = MEMBER(struct path_row, at_ns) },
 	COLUMN_TIME("begin_ns", "BEGIN", 0, 0, "when it begins and the piece before it ends",
 		    MEMBER(struct path_row, p.begin_ns)),
-	COLUMN_N("duration_ns", "DURATION", VALUE_NS, 8, 0, "its length; all pieces sum to the span", get_duration),
+	COLUMN_N("duration_ns", "DURATION", VALUE_NS, 8, 0, "its length; all pieces sum to the span",
+		 MEMBER(struct path_row, duration_ns)),
 	COLUMN_N("hops", "HOPS", VALUE_COUNT, 4, 7, "how many wakers the thread is away from a span of the request",
 		 MEMBER(struct path_row, p.depth, .missing = WAITS)),
 	COLUMN_ID("pid", "PID", 7, 8, "process id", COMMON(pid)),
@@ -112,7 +103,8 @@ static void add_segment(struct rows *rows, const struct tree *t, const struct pa
 	rows->query.by = by;
 	r->c.row.drill = (struct view_query)VIEW_QUERY_INIT;
 	query_set_trace(&r->c.row.drill, of->trace_id);
-	r->since = of->begin_ns;
+	r->at_ns = p->begin_ns - of->begin_ns;
+	r->duration_ns = p->end_ns - p->begin_ns;
 	r->p = *p;
 	r->c.parts_unknown = p->on_cpu && p->part == PART_UNKNOWN;
 	for (unsigned part = 0; part < PATH_MODES; part++)
