@@ -2,6 +2,7 @@
 /* Lines over the whole screen, and the key bar: see popup.h. */
 #include "ui/popup.h"
 
+#include "base/each.h"
 #include "base/limits.h"
 #include "base/text.h"
 
@@ -31,11 +32,8 @@ static GPtrArray *shown(struct popup *p)
 	if (p->wrapped)
 		return p->wrapped;
 	p->wrapped = g_ptr_array_new_with_free_func(g_free);
-	for (guint i = 0; i < p->lines->len; i++) {
-		const char *line = g_ptr_array_index(p->lines, i);
-
+	PTR_EACH(const char, line, p->lines)
 		text_wrap(p->wrapped, line, p->cols, hang_of(line, p->cols), strspn(line, " "));
-	}
 	return p->wrapped;
 }
 

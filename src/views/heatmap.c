@@ -233,17 +233,14 @@ static bool dominates(const struct heatmap *h, const struct count *than, uint64_
 static void close_column(struct heatmap_counting *c)
 {
 	struct count best[LATENCY_ROWS_N];
-	GHashTableIter iter;
-	gpointer key, n;
 	for (unsigned level = 0; level < LATENCY_ROWS_N; level++)
 		best[level] = (struct count){ .level = level, .value = NO_VALUE, .n = c->total[level] };
-	g_hash_table_iter_init(&iter, c->counts);
-	while (g_hash_table_iter_next(&iter, &key, &n)) {
-		struct count *to = &best[(uintptr_t)key & 0xff];
-		uint32_t value = (uint32_t)((uintptr_t)key >> 8);
-		if (dominates(c->h, to, GPOINTER_TO_SIZE(n), value)) {
+	TABLE_EACH(each, c->counts) {
+		struct count *to = &best[(uintptr_t)each.key & 0xff];
+		uint32_t value = (uint32_t)((uintptr_t)each.key >> 8);
+		if (dominates(c->h, to, GPOINTER_TO_SIZE(each.value), value)) {
 			to->value = value;
-			to->of_value = GPOINTER_TO_SIZE(n);
+			to->of_value = GPOINTER_TO_SIZE(each.value);
 		}
 	}
 	g_hash_table_remove_all(c->counts);

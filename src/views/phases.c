@@ -289,12 +289,9 @@ static void add_evicted(struct phases *ph, const struct range *range)
 /* Sums the root rows, then sets the operation's totals in each of its phases. */
 static void share_out(struct phases *ph)
 {
-	GHashTableIter iter;
-	gpointer k, v;
-	g_hash_table_iter_init(&iter, ph->index);
-	while (g_hash_table_iter_next(&iter, &k, &v)) {
-		struct phase_key root = *(const struct phase_key *)k;
-		struct phase_row *r = v;
+	TABLE_EACH(each, ph->index) {
+		struct phase_key root = *(const struct phase_key *)each.key;
+		struct phase_row *r = each.value;
 		root.service = root.operation_service;
 		root.name = root.operation;
 		root.depth0 = 1;
@@ -320,13 +317,10 @@ static void describe_calls(struct rows *rows, struct phase_row *r)
 {
 	g_autoptr(GArray) times = g_array_new(FALSE, FALSE, sizeof(struct call_time));
 	g_autoptr(GString) text = g_string_new(NULL);
-	GHashTableIter iter;
-	gpointer name, ns;
 	char buf[TIMEFMT_LEN];
-	g_hash_table_iter_init(&iter, r->calls);
-	while (g_hash_table_iter_next(&iter, &name, &ns)) {
-		struct call_time t = { timeline_string(rows->tl, GPOINTER_TO_UINT(name)),
-				       *(int64_t *)ns };
+	TABLE_EACH(each, r->calls) {
+		struct call_time t = { timeline_string(rows->tl, GPOINTER_TO_UINT(each.key)),
+				       *(int64_t *)each.value };
 		g_array_append_val(times, t);
 	}
 	g_array_sort(times, compare_times);
