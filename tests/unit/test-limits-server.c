@@ -13,7 +13,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define SERIES 20000			/* some MB of text: more than sockets have room for */
+#define SERIES 10000			/* some MB of text: more than sockets have room for */
 #define REQUEST "GET /metrics HTTP/1.0\r\n\r\n"
 
 struct fixture {
