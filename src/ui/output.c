@@ -298,8 +298,10 @@ void output_screenshot(struct app *app, struct place *p, enum command_id command
 
 bool output_screenshot_as(struct app *app, const char *path, GError **error)
 {
-	if (*path && !g_str_has_suffix(path, ".svg"))
+	if (*path && !g_str_has_suffix(path, ".svg")) {
+		may_overwrite(app, path);	/* another name was typed since */
 		return fail(error, BLK_EXPR_ERROR, 0, "a picture is SVG: name it .svg");
+	}
 	return save_file(app, NULL, app->picture, path, error);
 }
 

@@ -10,6 +10,7 @@
  * Metadata: those below, made up of what real traces seldom have, then recorded ones; or, behind
  * a first byte of 255, the input's own in CTF 2, up to a zero.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "fuzz/fuzzer.h"
@@ -169,8 +170,16 @@ static void add_meta(const char *bytes, size_t n)
 		g_error("metadata %u: %s", n_metas - 1, error->message);
 }
 
+/* What they hold is found from memory pools, which leak checkers do not look into. */
+static void clear_all(void)
+{
+	while (n_metas)
+		meta_clear(&metas[--n_metas]);
+}
+
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
+	atexit(clear_all);
 	g_autofree char *here = g_path_get_dirname(__FILE__);
 	layouts = layouts_new();
 	for (size_t i = 0; i < G_N_ELEMENTS(made_up); i++)
