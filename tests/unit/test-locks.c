@@ -38,6 +38,13 @@
 	WAKE("800", "1", "9", "0") EXIT("810", "1", "futex") SWITCH("820", "0", "0", "0", "9") EXIT("830", "0", "futex")
 #define FLOCK_GOT(at, wake, runs, exit) ENTER(at, "1", "flock", "fd=4 cmd=8") WAKE(wake, "1", "7", "0") \
 	SWITCH(runs, "0", "9", "1", "7") EXIT(exit, "0", "flock")
+/* 8 wakes 7 at 700, and 9 at 40800, which waits since 20713. In between is more time than clocks may differ. */
+#define TWO_RELEASES RELEASE("690") WAKE("700", "1", "7", "0") EXIT("705", "1", "futex") LOCKED("720", "730") \
+	SWITCH("740", "2", "0", "0", "9") ENTER("20711", "2", "futex", "uaddr=4096 op=0 val=2") \
+	SWITCH("20713", "2", "9", "1", "0") SWITCH("20800", "1", "8", "0", "20") SWITCH("30800", "1", "20", "1", "8") \
+	RELEASE("40790") WAKE("40800", "1", "9", "2") EXIT("40810", "1", "futex") SWITCH("40820", "2", "0", "0", "9") \
+	EXIT("40830", "2", "futex") "41100 0 syscall_entry_getpid \n"
+#define SECOND_RELEASE "0x1000 futex 9: 1 20087 20087@20713 0; 10087 10000 0 0; ran 50%, preempted 50%; t8/8\n"
 #define FLOCK_WAITS "flock, for ever"
 #define END EXIT("740", "1", "futex") "1100 0 syscall_entry_getpid \n"
 
@@ -87,6 +94,21 @@ static const struct story stories[] = {
 	  RELEASE("690") WAKE("700", "1", "6", "2") SWITCH("720", "2", "0", "0", "6") EXIT("730", "2", "futex") END,
 	  "0x1000 futex 7: 2 800 540@160 240; 540 20 0 0; ran 96%, wakeup 4%; t8/8\n",
 	  "held 7 1 260 t8/8\nheld 8 1 540 t6/6\nwaited 6 1 540 t8/8\nwaited 8 1 260 t7/7\n" },
+	/* The second wait began later than what 8 did during the first one. */
+	{ "two releases", BEGIN WAIT SWITCH("300", "1", "8", "0", "20") SWITCH("500", "1", "20", "1", "8") TWO_RELEASES,
+	  "0x1000 futex 7: 1 500 500@200 0; 300 200 0 0; ran 60%, preempted 40%; t8/8\n" SECOND_RELEASE, NULL },
+	{ "two releases after a sleep", BEGIN WAIT SLEEP("210", "300", "1", "8") SLEPT("600", "650", "660", "1", "8")
+	  TWO_RELEASES, "0x1000 futex 7: 1 500 500@200 0; 150 50 300 0; timer 60%, ran 30%, wakeup 10%; t8/8\n"
+	  SECOND_RELEASE, NULL },
+	/* The wait of 6, which 8 ended before, began later than what 8 did first. */
+	{ "two releases after another", BEGIN
+	  "121 3 lttng_statedump_process_state tid=6 pid=6 ppid=1 name=\"t6\" type=0\n"
+	  SWITCH("130", "3", "0", "0", "6") WAIT SWITCH("210", "1", "8", "0", "20") SWITCH("240", "1", "20", "1", "8")
+	  ENTER("245", "3", "futex", "uaddr=4096 op=0 val=2") SWITCH("250", "3", "6", "1", "0") RELEASE("270")
+	  WAKE("280", "1", "6", "3") EXIT("285", "1", "futex") SWITCH("290", "3", "0", "0", "6")
+	  EXIT("295", "3", "futex") SWITCH("300", "1", "8", "0", "20") SWITCH("500", "1", "20", "1", "8") TWO_RELEASES,
+	  "0x1000 futex 6: 1 30 30@250 0; 30 0 0 0; ran 100%; t8/8\n"
+	  "0x1000 futex 7: 1 500 500@200 0; 270 230 0 0; ran 54%, preempted 46%; t8/8\n" SECOND_RELEASE, NULL },
 	/* The same address in another process is another lock. */
 	{ "two processes", TASKS SWITCH("10", "0", "0", "0", "7") SWITCH("11", "1", "0", "0", "8")
 	  SWITCH("12", "2", "0", "0", "9") ENTER("130", "2", "futex", "uaddr=4096 op=0 val=2")

@@ -231,7 +231,7 @@ void lock_join_wakes(struct thread *l, const struct thread *r)
 {
 	if (r->woke_ns == TS_NONE)
 		return;
-	l->woke_from = l->woke_ns == TS_NONE ? r->woke_from : MIN(l->woke_from, r->woke_from);
+	l->woke_from = INT64_MIN;	/* r's is of its newest call, but its head may end an earlier one */
 	l->woke_ns = MAX(l->woke_ns, r->woke_ns);
 }
 
