@@ -19,7 +19,7 @@ JOBS ?= $(shell nproc 2>/dev/null || echo 1)
 
 DATADIR = $(PREFIX)/share/blktop
 ZSHDIR = $(PREFIX)/share/zsh/site-functions
-PACKAGES := glib-2.0 ncursesw babeltrace2 lttng-ctl popt libseccomp libsoup-3.0
+PACKAGES := glib-2.0 ncursesw babeltrace2 lttng-ctl popt libseccomp libsoup-3.0 libzstd
 WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wno-unused-parameter
 CFLAGS ?= -O2 -g
 ALL_CFLAGS = -std=c11 -D_GNU_SOURCE -DBLKTOP_VERSION='"$(VERSION)"' -DBLKTOP_DATADIR='"$(DATADIR)"' \

@@ -11,6 +11,7 @@
 #include "app/host_clocks.h"
 #include "app/input.h"
 #include "cmd/isolate.h"
+#include "app/converted.h"
 #include "app/next_steps.h"
 #include "cmd/local.h"
 #include "app/messages.h"
@@ -167,9 +168,16 @@ static bool find_demo(struct options *o, GError **error)
 /* Enters isolation: from here on hostile input is read. */
 static int run_isolated(const struct options *o)
 {
+	g_autoptr(GError) error = NULL;
 	struct options with = *o;
 	bool open = !with.batch.send.any || sending_open(&with.batch.send);
 	int code = open && isolate(&with) ? EXIT_FINE : EXIT_FAILED;
+	g_auto(GStrv) paths = code == EXIT_FINE ? converted_paths(o->read.paths, &error) : NULL;
+	if (paths)
+		with.read.paths = paths;
+	else if (error)
+		log_error("%s", error->message);
+	code = paths ? code : EXIT_FAILED;
 	if (code == EXIT_FINE && !o->read.live && !with.read.step_ns && o->read.paths[0])
 		input_history_step(o->read.paths[0], &with.read.step_ns);
 	if (code == EXIT_FINE && o->read.align_hosts)
@@ -177,6 +185,7 @@ static int run_isolated(const struct options *o)
 	if (code == EXIT_FINE)
 		code = commands[o->command].run(&with);
 	g_free(with.batch.send.url);
+	converted_remove();
 	return code;
 }
 

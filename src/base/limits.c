@@ -32,6 +32,9 @@ static struct limit rows[] = {
 #undef GROUP
 #define GROUP "Program and screen"
 	LIMITS_PROGRAM(ROW)
+#undef GROUP
+#define GROUP "Ring buffers of kernels"
+	LIMITS_RING(ROW)
 };
 
 /* METADATA_BYTES becomes "metadata-bytes". */

@@ -350,9 +350,21 @@
 	X(COPY_BYTES, 48 << 10, "bytes", "what y copies to the terminal", \
 	  "it is cut at a row", "terminals drop longer ones")
 
+#define LIMITS_RING(X) \
+	X(RING_TEXT_BYTES, 64 << 20, "bytes", "a text or a compressed block in a file of trace-cmd", \
+	  "the file is refused", "blocks have a few pages; symbols of a kernel 10 MB") \
+	X(RING_PAGE_BYTES, 16 << 20, "bytes", "a page of a ring buffer", \
+	  "the file is refused", "Linux allows 64 KiB; buffer_subbuf_size_kb more") \
+	X(RING_NAME_BYTES, 128, "bytes", "a name of an event of the kernel, or of its field", \
+	  "the event is left out", "the longest of Linux 7.2 has 50") \
+	X(RING_FIELDS, 256, "fields", "fields of an event of the kernel", \
+	  "the event is left out", "the longest of Linux 7.2 has 60") \
+	X(RING_CPUS, 8192, "CPUs", "CPUs in a file of trace-cmd", \
+	  "the file is refused", "as many as Linux allows: NR_CPUS")
+
 #define LIMITS_ALL(X) \
 	LIMITS_METADATA(X) LIMITS_PACKETS(X) LIMITS_TEXT(X) LIMITS_MODEL(X) LIMITS_LIVE(X) LIMITS_IMPORT(X) \
-	LIMITS_SEND(X) LIMITS_PROGRAM(X)
+	LIMITS_SEND(X) LIMITS_PROGRAM(X) LIMITS_RING(X)
 
 /* The negative member makes the enum signed, also for values above INT_MAX. */
 #define LIMIT_CONSTANT(id, value, unit, what, above, why) enum { LIMIT_SIGNED_##id = -1, LIMIT_##id = (value) };

@@ -3,6 +3,7 @@
 #include "cmd/isolate.h"
 
 #include "cli/config.h"
+#include "app/converted.h"
 #include "app/messages.h"
 
 #include "base/files.h"
@@ -109,7 +110,7 @@ static void add_spool(const struct options *o)
 {
 	g_autofree char *dir = o->read.spool ? g_strdup(o->read.spool) : spool_default_dir();
 
-	if (o->read.n_urls && o->read.stores)
+	if ((o->read.n_urls || o->read.relay.kernel) && o->read.stores)
 		spool_make_dir(dir, NULL);	/* an error is reported when the spool is opened */
 }
 
@@ -182,14 +183,18 @@ bool isolate(const struct options *o)
 	if (!add_watch_dir(o))
 		return false;
 	is_off = o->no_isolation;
-	if (is_off)
+	if (is_off && converted_add_place(o->read.paths, &error))
 		return true;
+	if (is_off) {
+		log_error("%s", error->message);
+		return false;
+	}
 	if (!start_connector(o, &error)) {
 		log_error("cannot start the process that connects to relays and servers: %s", error->message);
 		return false;
 	}
 	add_places(o);
-	if (!files_start_helper(&error)) {
+	if (!converted_add_place(o->read.paths, &error) || !files_start_helper(&error)) {
 		log_error("%s", error->message);
 		return false;
 	}

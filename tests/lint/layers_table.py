@@ -27,6 +27,7 @@ ONLY = {
                 r"\b(socket|connect|recv|send|getaddrinfo|g_socket_\w+|g_network_\w+)\s*\("),
     "threads": (["run", "live", "send"], r"pthread\.h|threads\.h", r"\b(g_thread_\w+|pthread_(?!sigmask)\w+|thrd_\w+)\s*\("),
     "libsoup": (["send"], r"libsoup/.*", r"\bsoup_\w+\s*\("),
+    "libzstd": (["trace"], r"zstd\.h", r"\bZSTD_\w+\s*\("),
     "ncurses": (["ui"], r"(n?cursesw?/)?n?curses\.h|term\.h|panel\.h", r"\b(initscr|newterm|endwin|wget_wch|doupdate)\s*\("),
     "libseccomp": (["base"], r"seccomp\.h", r"\bseccomp_\w+\s*\("),
     "popt": (["cli"], r"popt\.h", r"\bpopt[A-Z]\w+\s*\("),

@@ -51,7 +51,7 @@ make_root() {
 		awk '$2 ~ /^[a-z]+$/ && $3 == "main" && $1 !~ /security/ { print $1; exit }')
 	suite=${SUITE:-$(sed -n 's/^VERSION_CODENAME=//p' /etc/os-release)}
 	timeout 1200 debootstrap --foreign --variant=minbase --arch=s390x --include=libglib2.0-dev,`
-		`libncurses-dev,libbabeltrace2-dev,liblttng-ctl-dev,libpopt-dev,libseccomp-dev,libsoup-3.0-dev \
+		`libncurses-dev,libbabeltrace2-dev,liblttng-ctl-dev,libpopt-dev,libseccomp-dev,libsoup-3.0-dev,libzstd-dev \
 		"$suite" "$root" "${mirror:-http://deb.debian.org/debian}" || return
 	for package in "$root"/var/cache/apt/archives/*.deb; do
 		dpkg-deb -x "$package" "$root" || return
