@@ -109,11 +109,15 @@ struct input *input_new_paths(const char *const *paths, enum reader reader, bool
 
 struct input *input_new_live(GArray *urls, const struct live_options *options)
 {
-	const struct live_url *url = &g_array_index(urls, struct live_url, 0);
 	struct input *in = input_new();
 	in->urls = urls;
 	in->options = *options;
 	in->options.spool = NULL;
+	if (!urls->len) {
+		in->label = g_strdup("this machine");
+		return in;
+	}
+	const struct live_url *url = &g_array_index(urls, struct live_url, 0);
 	g_autofree char *text = g_strdup_printf("%s/%s %s", url->host, url->target, url->session);
 	g_autofree char *first = text_visible(text);
 	in->label = urls->len > 1 ? g_strdup_printf("%s +%u", first, urls->len - 1)

@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "base/timefmt.h"
 #include "live/session/helper.h"
+#include "live/tracefs/handover.h"
 #include "live/spool/spool.h"
 #include "state/publish/model.h"
 #include "views/threshold.h"
@@ -32,6 +33,7 @@ struct local {
 	struct session_helper *session_helper;
 	char *session, *state;
 	char *url;			/* "": no live session was made */
+	struct handover *kernel;	/* what is needed to read the kernel's own ring buffer; NULL: it is not used */
 	char *no_kernel;		/* why the kernel is not traced; "": it is */
 	char *snapshot;			/* session of the snapshots; "": none */
 	unsigned domains;		/* that must be attached before the program starts */
@@ -215,6 +217,7 @@ static bool begin(struct local *l, GError **error)
 	l->domains = (unsigned)atoi(domains);
 	l->snapshot = line_at(lines, 2);
 	l->no_kernel = line_at(lines, 3);
+	l->kernel = session_helper_take_kernel(l->session_helper);
 	l->begun_us = g_get_monotonic_time();
 	log_note("made session %s: %s, snapshots of '%s'", l->session, l->url, l->snapshot);
 	return true;
@@ -227,7 +230,8 @@ static struct session_helper *start_helper(struct local *l, const struct options
 	const struct blk_subscription *rows = slice_subscriptions(&n);
 	struct session_helper_options options = {
 		.session = l->session, .watch_only = !o->read.local, .timer_us = h->timer_us, .rows = rows,
-		.n_rows = n, .spans_only = h->spans_only, .calls_only = h->calls_only,
+		.n_rows = n, .calls_only = h->calls_only,
+		.kernel = h->spans_only ? PLAN_NO_TRACER : (enum plan_tracer)h->kernel,
 		.functions = h->functions, .keep = h->keep, .loglevel = h->loglevel,
 		.counters = h->counters, .probes = h->probes,
 		.programs = h->programs, .pid = (int)h->pid, .program = h->program,
@@ -239,6 +243,7 @@ static struct session_helper *start_helper(struct local *l, const struct options
 
 static void local_clear(struct local *l)
 {
+	handover_free(l->kernel);
 	session_helper_free(l->session_helper);
 	g_free(l->session);
 	g_free(l->state);
@@ -323,13 +328,15 @@ static int run_inside(struct local *l, int (*run)(const struct options *o))
 	if (!l->o->read.local)
 		return end(l, run(&mine));
 	struct live_url url = { 0 };
-	if (!live_url_parse(l->url, &url, &error))
+	if (*l->url && !live_url_parse(l->url, &url, &error))
 		return end(l, log_failure(error));
 	mine.read.urls = &url;
-	mine.read.n_urls = 1;
+	mine.read.n_urls = *l->url ? 1 : 0;
+	mine.read.relay.kernel = l->kernel;
 	mine.read.relay.from_beginning = true;	/* the session is new: its first event counts */
 	int code = run(&mine);
 	live_url_clear(&url);
+	g_clear_pointer(&l->kernel, handover_free);	/* or the helper could not remove the instance */
 	return end(l, code);
 }
 

@@ -57,6 +57,7 @@ void live_lister_free(struct live_lister *l);		/* does not block; NULL is fine *
  * names it and the reason. If nothing at all can be read, for some seconds or to the end, source_next() fails.
  */
 struct spool;
+struct handover;
 struct live_options {
 	int timeout_ms;			/* of each request to the relay */
 	bool from_beginning;		/* read all that the relay has; else from its newest packets on */
@@ -64,6 +65,8 @@ struct live_options {
 					 * any more) */
 	struct spool *spool;		/* NULL: none. Received packets are also stored there. The source takes a
 					 * reference; nothing else may push to it */
+	const struct handover *kernel;	/* also the kernel of this machine, by its own ring buffer
+					 * (live/tracefs/handover.h); borrowed. NULL: not */
 	size_t queue;			/* maximum bytes of packets that wait to be decoded; 0: 64 MiB */
 	int64_t late_ns;		/* how long the merge waits for a stream that lags;
 					 * < 0: two live timers and a second */

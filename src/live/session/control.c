@@ -378,7 +378,7 @@ bool control_make(const struct plan *p, const char *ctrl, const char *data, cons
 	if (code != LTTNG_OK)
 		return fail_code(error, code, p->session, "cannot make the session '%s'", p->session);
 	for (int i = 0; i < PLAN_DOMAINS; i++) {
-		if (!p->channel[i].used || add_domain(p, i, watch, error))
+		if (!plan_is_lttng(&p->channel[i]) || add_domain(p, i, watch, error))
 			continue;
 		lttng_destroy_session_no_wait(p->session);
 		return false;
@@ -439,7 +439,7 @@ static bool track_domain(const struct plan *p, enum plan_domain which, int pid, 
 
 bool control_track(const struct plan *p, bool kernel_too, int pid, GError **error)
 {
-	if (kernel_too && p->channel[PLAN_KERNEL].used && !track_domain(p, PLAN_KERNEL, pid, error))
+	if (kernel_too && plan_is_lttng(&p->channel[PLAN_KERNEL]) && !track_domain(p, PLAN_KERNEL, pid, error))
 		return false;
 	return track_domain(p, PLAN_UST, pid, error);
 }

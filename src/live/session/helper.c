@@ -2,7 +2,10 @@
 /* The session helper, the client's side: see helper.h. */
 #include "live/session/helper_private.h"
 
+#include "live/tracefs/handover.h"
+
 #include "base/fail.h"
+#include "base/pass.h"
 #include "trace/reader.h"
 
 #include <errno.h>
@@ -27,6 +30,7 @@ struct session_helper {
 	pid_t pid;
 	GQueue replies;			/* struct reply *, not taken yet */
 	bool loss_reported;
+	struct handover *kernel;	/* NULL: none, or it was taken */
 };
 
 struct session_helper *session_helper_of(int fd, pid_t pid)
@@ -84,8 +88,9 @@ static char receive(struct session_helper *s, int timeout_ms, char **ret_text)
 
 	if (s->fd < 0 || poll(&p, 1, timeout_ms) <= 0)
 		return 0;
-	ssize_t n = recv(s->fd, packet, sizeof packet - 1, 0);
-	if (n < 0 && (errno == EINTR || errno == EAGAIN))
+	int fd;
+	ssize_t n = pass_receive(s->fd, packet, sizeof packet - 1, &fd);
+	if (n < 0 && errno == EAGAIN)
 		return 0;
 	if (n <= 0) {
 		close(s->fd);
@@ -93,6 +98,14 @@ static char receive(struct session_helper *s, int timeout_ms, char **ret_text)
 		return 0;
 	}
 	packet[n] = '\0';
+	if (packet[0] == HELPER_MSG_KERNEL) {
+		if (!s->kernel)
+			s->kernel = handover_new();
+		handover_take(s->kernel, packet + 1, fd);
+		return packet[0];
+	}
+	if (fd >= 0)
+		close(fd);
 	for (size_t i = 0; i < G_N_ELEMENTS(queued); i++)
 		if (queued[i].word == packet[0]) {
 			struct reply *reply = g_new(struct reply, 1);
@@ -164,6 +177,13 @@ enum session_helper_answer session_helper_take(struct session_helper *s, char **
 	return HELPER_LOST;
 }
 
+struct handover *session_helper_take_kernel(struct session_helper *s)
+{
+	if (!s->kernel || !handover_is_complete(s->kernel))
+		return NULL;
+	return g_steal_pointer(&s->kernel);
+}
+
 /* Receives the remaining packets, so that the helper does not block on a full socket. */
 static void drain(struct session_helper *s, gint64 until)
 {
@@ -188,6 +208,7 @@ void session_helper_free(struct session_helper *s)
 		close(s->fd);
 	for (struct reply *reply; (reply = g_queue_pop_head(&s->replies)); g_free(reply))
 		g_free(reply->text);
+	handover_free(s->kernel);
 	g_free(s);
 }
 

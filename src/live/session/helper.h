@@ -26,7 +26,8 @@ struct session_helper_options {
 	uint32_t timer_us;		/* live timer */
 	const struct blk_subscription *rows;
 	size_t n_rows;
-	bool spans_only, calls_only, functions;	/* as in struct plan_wish */
+	bool calls_only, functions;	/* as in struct plan_wish */
+	enum plan_tracer kernel;	/* what records the kernel */
 	bool keep;			/* retain the session when the client ends it */
 	int loglevel;			/* -1: all */
 	char **counters, **probes, **programs;	/* or NULL */
@@ -68,6 +69,10 @@ struct session_helper *session_helper_new(const struct session_helper_options *o
  */
 char *session_helper_ask(struct session_helper *s, enum session_helper_request what, const char *text, int timeout_ms,
 		  GError **error);
+/* After BEGIN: what is needed to read the kernel's own ring buffer; NULL: the kernel is not recorded that way. The
+ * caller's: handover_free(). */
+struct handover;
+struct handover *session_helper_take_kernel(struct session_helper *s);
 /* Sends a request without answer. GO: lets the program run. SNAPSHOT: text is the cause, one or more lines.
  * EXEC: runs .exec; text is the reason, likewise. */
 void session_helper_send(struct session_helper *s, enum session_helper_request what, const char *text);

@@ -64,7 +64,7 @@ static bool track_one(struct helper_state *w, int pid, GError **error)
 	    g_hash_table_size(w->follow.pids) >= LIMIT_FOLLOWED_PROCESSES)
 		return true;
 	g_hash_table_add(w->follow.pids, GINT_TO_POINTER(pid));
-	return control_track(w->plan, w->o->calls_only, pid, error) &&
+	return (!w->made || control_track(w->plan, w->o->calls_only, pid, error)) &&
 	       (!w->made_snapshot || control_track(w->snapshot_plan, w->o->calls_only, pid, error));
 }
 

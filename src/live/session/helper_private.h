@@ -9,6 +9,7 @@
  *     helper_output.c		the output of the followed program
  *     helper_snapshot.c	snapshots
  *     helper_exec.c		the program that is run for alerts
+ *     helper_kernel.c		the kernel's events by its own ring buffer
  *     helper_sweep.c		what killed runs left
  */
 #ifndef BLK_LIVE_SESSION_HELPER_PRIVATE_H
@@ -25,6 +26,7 @@ enum {
 	HELPER_MSG_DONE = 'd', HELPER_MSG_FAILED = 'f', HELPER_MSG_MESSAGE = 's',
 	HELPER_MSG_WARNING = 'c', HELPER_MSG_EXITED = 'x',
 	HELPER_MSG_PROGRESS = 'p',	/* the next step of a long request */
+	HELPER_MSG_KERNEL = 'k',	/* a part of the handover (live/tracefs/handover.h), with a descriptor */
 };
 
 /* A client of the helper at the other end of `fd`. session_helper_free() waits for the process `pid`. */
@@ -50,6 +52,8 @@ struct helper_state {
 	int std[3];			/* the original standard files, for the program */
 	struct plan *plan, *snapshot_plan;
 	char *snapshot;			/* session that snapshots are taken of, or NULL */
+	struct helper_kernel *kernel;	/* what records the kernel without LTTng; NULL: nothing does */
+	char *no_programs; /* why there is no session daemon, though the kernel can be traced; NULL: there is */
 	bool made, made_snapshot;	/* the live session and the snapshot session exist, and the helper made them */
 	bool ended;			/* END was requested */
 	struct relay_place relay;
@@ -103,6 +107,13 @@ void sweep_files(const char *state, GString *report);
 void exec_run(struct helper_state *w, const char *reason);
 void exec_reap(struct helper_state *w);		/* reports its end, if that is an error */
 void exec_end(struct helper_state *w);		/* waits some seconds for its end, then ends it */
+
+/* helper_kernel.c: begins to record the kernel as the plan says, and sends the client what it needs to read it. stop:
+ * nothing is recorded any more, and the client is told; end: removes everything. tick: to be called now and then. */
+bool kernel_begin(struct helper_state *w, GError **error);
+void kernel_tick(struct helper_state *w);
+void kernel_stop(struct helper_state *w);
+void kernel_end(struct helper_state *w);
 
 /* helper_snapshot.c: takes a snapshot, and writes its cause into a note beside it. */
 void snapshot_take(struct helper_state *w, const char *cause);

@@ -9,6 +9,7 @@
 
 #include "live/session/control.h"
 #include "live/session/proc.h"
+#include "live/tracefs/instance.h"
 
 #include "base/each.h"
 #include "base/fail.h"
@@ -68,25 +69,53 @@ static unsigned n_cpus(void)
 	return n > 0 ? (unsigned)n : 1;
 }
 
+/* Probes and counters are LTTng's. */
+static bool can_use_tracefs(const struct session_helper_options *o, GError **error)
+{
+	if (o->kernel != PLAN_ANY_TRACER && o->kernel != PLAN_TRACEFS)
+		return false;
+	if (o->probes)
+		return fail(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_SESSION,
+			    "not traced: --kprobe needs the modules of LTTng");
+	return tracefs_is_usable(error);
+}
+
 /* Makes the plans from the options and from the events that the kernel tracer has. */
 static void make_plan(struct helper_state *w, bool daemon_runs)
 {
 	const struct session_helper_options *o = w->o;
-	g_autoptr(GError) why = NULL;
+	g_autoptr(GError) why = NULL, why_no_tracefs = NULL;
 
 	report_progress(w, "asking the session daemon what the kernel has");
-	GHashTable *tracepoints = daemon_runs && !o->spans_only ? control_kernel(&why) : NULL;
+	bool may_be_lttng = o->kernel == PLAN_ANY_TRACER || o->kernel == PLAN_LTTNG;
+	GHashTable *tracepoints = daemon_runs && may_be_lttng ? control_kernel(&why) : NULL;
 	/* until a session daemon of root runs, only files tell whether there is a kernel tracer */
 	bool root = !daemon_runs && geteuid() == 0;
 	struct utsname kernel;
 	g_autofree char *missing = root && uname(&kernel) == 0 ? proc_no_tracer("", kernel.release) : NULL;
+	bool is_lttng = may_be_lttng && (tracepoints || (root && !missing));
+	bool by_tracefs = !is_lttng && can_use_tracefs(o, &why_no_tracefs);
 	struct plan_wish wish = {
-		.session = o->session, .timer_us = o->timer_us, .rows = o->rows, .n_rows = o->n_rows,
-		.kernel = tracepoints || (root && !missing), .spans_only = o->spans_only, .tracepoints = tracepoints,
-		.no_kernel = why ? why->message : missing ? missing :
-			"not traced: it needs root, or the group tracing and a session daemon of root: sudo blktop",
-		.calls_only = o->calls_only, .functions = o->functions, .loglevel = o->loglevel,
-		.counters = o->counters, .probes = o->probes, .programs = o->programs,
+		.session = o->session,
+		.timer_us = o->timer_us,
+		.rows = o->rows,
+		.n_rows = o->n_rows,
+		.kernel = is_lttng || by_tracefs,
+		.by_tracefs = by_tracefs,
+		.spans_only = o->kernel == PLAN_NO_TRACER,
+		.tracepoints = tracepoints,
+		.no_programs = w->no_programs,
+		.no_kernel = o->kernel == PLAN_TRACEFS && why_no_tracefs ? why_no_tracefs->message
+			     : why                                       ? why->message
+			     : missing                                   ? missing
+				       : "not traced: it needs root, or the group tracing and a session daemon of "
+					 "root: sudo blktop",
+		.calls_only = o->calls_only,
+		.functions = o->functions,
+		.loglevel = o->loglevel,
+		.counters = o->counters,
+		.probes = o->probes,
+		.programs = o->programs,
 	};
 	bool own_snapshots = g_strcmp0(o->snapshot, "new") == 0;
 	g_autofree char *name = g_strconcat(o->session, HELPER_SNAPSHOT_SUFFIX, NULL);
@@ -234,6 +263,8 @@ static bool make_live(struct helper_state *w, GError **error)
 
 	if (w->o->watch_only)
 		return true;
+	if (!plan_is_lttng(&w->plan->channel[PLAN_KERNEL]) && !w->plan->channel[PLAN_UST].used)
+		return true;
 	if (!find_or_start_relay(w, &watch, error))
 		return false;
 	g_autofree char *ctrl = g_strdup_printf("tcp://127.0.0.1:%u", w->relay.control);
@@ -272,6 +303,8 @@ static bool follow(struct helper_state *w, GError **error)
 static bool start(struct helper_state *w, GError **error)
 {
 	report_progress(w, "starting the session");
+	if (w->plan->channel[PLAN_KERNEL].by_tracefs && !w->o->watch_only && !kernel_begin(w, error))
+		return false;
 	return (!w->made_snapshot || control_start(w->snapshot, error)) &&
 	       (!w->made || (control_start(w->o->session, error) && daemons_check_relay(&w->relay, error)));
 }
@@ -290,6 +323,22 @@ static bool check_snapshot(struct helper_state *w, GError **error)
 		    "use --snapshot new", w->snapshot, quoted);
 }
 
+/* False: there is none; *error, unless the kernel can be recorded without: then .no_programs says why. */
+static bool start_session_daemon(struct helper_state *w, const struct control_watch *watch, GError **error)
+{
+	g_autoptr(GError) why = NULL;
+	w->sessiond = daemons_start_session(w->o->keep, watch, &why);
+	if (w->sessiond)
+		return true;
+	if (!w->snapshot && can_use_tracefs(w->o, NULL)) {
+		w->no_programs = g_strdup_printf("not traced: %s", why->message);
+		helper_send(w, HELPER_MSG_MESSAGE, "programs are %s", w->no_programs);
+		return false;
+	}
+	g_propagate_error(error, g_steal_pointer(&why));
+	return false;
+}
+
 static bool begin(struct helper_state *w, GError **error)
 {
 	const struct control_watch watch = { report_progress, w };
@@ -297,12 +346,10 @@ static bool begin(struct helper_state *w, GError **error)
 	if (!follow_check(w, error))
 		return false;
 	report_progress(w, "looking for a session daemon");
-	if (!control_alive() && !w->o->watch_only) {
-		w->sessiond = daemons_start_session(w->o->keep, &watch, error);
-		if (!w->sessiond)
-			return false;
-	}
-	make_plan(w, true);
+	bool has_daemon = control_alive() || w->o->watch_only || start_session_daemon(w, &watch, error);
+	if (!has_daemon && !w->no_programs)
+		return false;
+	make_plan(w, has_daemon);
 	if (!check_snapshot(w, error))
 		return false;
 	return make_live(w, error) && make_snapshots(w, error) && follow(w, error) && start(w, error);
@@ -329,7 +376,7 @@ static void on_begin(struct helper_state *w, G_GNUC_UNUSED const char *text)
 		answer(w, false, NULL, error);
 		return;
 	}
-	if (!w->o->watch_only && !w->o->spans_only && !w->plan->channel[PLAN_KERNEL].used)
+	if (!w->o->watch_only && w->o->kernel != PLAN_NO_TRACER && !w->plan->channel[PLAN_KERNEL].used)
 		helper_send(w, HELPER_MSG_MESSAGE, "%s", w->plan->channel[PLAN_KERNEL].why_not);
 	g_autoptr(GPtrArray) old = leftovers();
 	for (guint i = 0; i < old->len; i++) {
@@ -339,8 +386,12 @@ static void on_begin(struct helper_state *w, G_GNUC_UNUSED const char *text)
 	g_autofree char *programs = programs_text(w);
 	if (programs)
 		helper_send(w, HELPER_MSG_MESSAGE, "left over: %s", programs);
-	g_autofree char *url = w->o->watch_only ? g_strdup("") : live_url(w);
-	unsigned domains = w->plan->channel[PLAN_KERNEL].used + 1;
+	g_autoptr(GString) instances = g_string_new(NULL);
+	tracefs_sweep(HELPER_SESSION_PREFIX, proc_has_ended, instances);	/* it would cost time for nothing */
+	if (instances->len)
+		helper_send(w, HELPER_MSG_MESSAGE, "%s", g_strchomp(instances->str));
+	g_autofree char *url = w->made ? live_url(w) : g_strdup("");
+	unsigned domains = plan_is_lttng(&w->plan->channel[PLAN_KERNEL]) + w->plan->channel[PLAN_UST].used;
 	const char *why_not = w->plan->channel[PLAN_KERNEL].why_not;
 	g_autofree char *all = g_strdup_printf("%s\n%u\n%s\n%s\n", url, domains,
 					       w->snapshot ? w->snapshot : "", why_not ? why_not : "");
@@ -364,6 +415,7 @@ static void on_sweep(struct helper_state *w, G_GNUC_UNUSED const char *text)
 		else
 			g_string_append_printf(s, "%s\n", error->message);
 	}
+	tracefs_sweep(HELPER_SESSION_PREFIX, proc_has_ended, s);
 	sweep_files(w->o->state, s);
 	answer(w, true, s->len ? s->str : "nothing is left of a blktop that has ended\n", NULL);
 }
@@ -396,6 +448,7 @@ static void clean_up(struct helper_state *w)
 {
 	exec_end(w);
 	follow_end(w);
+	kernel_end(w);
 	destroy(w, &w->made, w->o->session);
 	destroy(w, &w->made_snapshot, w->snapshot);
 	daemons_end(w->relay.pid, DAEMON_PATIENCE_MS);
@@ -473,6 +526,7 @@ static void serve(struct helper_state *w, const char *packet)
  * viewer then sees the end of the session. */
 static void program_ended(struct helper_state *w)
 {
+	kernel_stop(w);
 	if (!w->o->keep)
 		destroy(w, &w->made, w->o->session);
 }
@@ -480,7 +534,8 @@ static void program_ended(struct helper_state *w)
 static void tick(struct helper_state *w)
 {
 	g_autoptr(GError) error = NULL;
-	if (!w->made)
+	kernel_tick(w);
+	if (!w->follow.pids || (!w->made && !w->kernel))
 		return;
 	if (!follow_track(w, &error))
 		helper_send(w, HELPER_MSG_WARNING, "%s", error->message);
@@ -494,7 +549,7 @@ static void run(struct helper_state *w)
 
 	while (!terminated && !w->ended) {
 		struct pollfd p = { .fd = w->fd, .events = POLLIN };
-		bool follows = w->follow.pids != NULL;
+		bool follows = w->follow.pids != NULL || w->kernel;
 		int ready = poll(&p, 1, follows || w->exec.pid ? TICK_MS : -1);
 		exec_reap(w);
 		if (follows)

@@ -133,6 +133,20 @@ static bool has_event(const struct plan_channel *c, const char *name)
 	return false;
 }
 
+bool plan_records(const struct plan_channel *c, const char *event)
+{
+	PTR_EACH(const struct plan_event, e, c->events) {
+		size_t n = strlen(e->name);
+		bool is_prefix = n && e->name[n - 1] == '*';
+		if (e->kind == PLAN_KIND_SYSCALLS
+			    ? call_event_of(event, NULL) != CALL_EVENT_NONE
+			    : e->kind == PLAN_KIND_TRACEPOINT &&
+				      (is_prefix ? !strncmp(event, e->name, n - 1) : !strcmp(event, e->name)))
+			return true;
+	}
+	return false;
+}
+
 static bool tracer_has(GHashTable *tracepoints, const char *pattern)
 {
 	size_t n = strlen(pattern);
@@ -246,12 +260,16 @@ struct plan *plan_new(const struct plan_wish *w)
 	channel_init(kernel, PLAN_KERNEL);
 	channel_init(ust, PLAN_UST);
 	kernel->used = w->kernel && !w->spans_only;
+	kernel->by_tracefs = kernel->used && w->by_tracefs;
 	if (kernel->used)
 		add_kernel(kernel, w);
 	else
 		kernel->why_not = g_strdup(w->spans_only ? "not traced (--spans-only)" : w->no_kernel);
-	ust->used = true;
-	add_programs(ust, w);
+	ust->used = !w->no_programs;
+	if (ust->used)
+		add_programs(ust, w);
+	else
+		ust->why_not = g_strdup(w->no_programs);
 	for (char **name = w->counters; name && *name; name++) {
 		const struct plan_counter *c = plan_counter(*name, NULL);
 		if (c && p->n_counters < G_N_ELEMENTS(p->counters))
@@ -306,7 +324,7 @@ uint64_t plan_disk(const struct plan *p, unsigned n_cpus)
 {
 	unsigned used = 0;
 	for (int i = 0; i < PLAN_DOMAINS; i++)
-		used += p->channel[i].used;
+		used += plan_is_lttng(&p->channel[i]);
 	return p->file_bytes * p->n_files * n_cpus * used;
 }
 
@@ -343,6 +361,23 @@ static void describe_events(GString *s, const struct plan_channel *c)
 	g_string_append(s, names->str);
 }
 
+/* Measured on Linux 6.18: what a recorded event costs the traced thread. */
+#define TRACEFS_COST "each event takes 0.25 to 0.5 us of the traced thread"
+
+static void describe_tracefs(GString *s, const struct plan_channel *c, unsigned n_cpus)
+{
+	char size[TIMEFMT_LEN], all[TIMEFMT_LEN];
+	g_autoptr(GString) events = g_string_new("by its own ring buffer (tracefs), without modules: ");
+	describe_events(events, c);
+	plan_line(s, "kernel", events->str);
+	g_autofree char *buffers_text = g_strdup_printf("%s for each of %u CPUs: %s; " TRACEFS_COST,
+		timefmt_bytes(size, c->subbuf_bytes * c->n_subbufs), n_cpus,
+		timefmt_bytes(all, c->subbuf_bytes * c->n_subbufs * n_cpus));
+	plan_line(s, "", buffers_text);
+	plan_line(s, "",
+		  "not known: names of files that are opened (before Linux 7.0), peers of sockets, packet headers");
+}
+
 static void describe_channel(GString *s, const struct plan *p, enum plan_domain domain,
 			     unsigned n_cpus)
 {
@@ -352,6 +387,10 @@ static void describe_channel(GString *s, const struct plan *p, enum plan_domain 
 
 	if (!c->used) {
 		plan_line(s, title[domain], c->why_not ? c->why_not : "not traced");
+		return;
+	}
+	if (c->by_tracefs) {
+		describe_tracefs(s, c, n_cpus);
 		return;
 	}
 	g_autoptr(GString) events = g_string_new(NULL), contexts = g_string_new("contexts");

@@ -27,8 +27,12 @@ struct plan_event {
 	uint64_t offset;	/* bytes from the symbol */
 };
 
+/* What records the kernel. PLAN_ANY_TRACER: LTTng's modules if they are there, else the kernel's own ring buffer. */
+enum plan_tracer { PLAN_ANY_TRACER, PLAN_LTTNG, PLAN_TRACEFS, PLAN_NO_TRACER };
+
 struct plan_channel {
 	bool used;
+	bool by_tracefs;		/* of the kernel: by its own ring buffer (live/tracefs/), not by LTTng */
 	const char *name;		/* "kernel", "spans" */
 	uint64_t subbuf_bytes, n_subbufs;	/* powers of 2; per CPU, in user space per CPU and user */
 	GPtrArray *events;		/* struct plan_event * */
@@ -72,7 +76,9 @@ struct plan_wish {
 	const struct blk_subscription *rows;
 	size_t n_rows;
 	bool kernel;			/* there is a kernel tracer that the user may use */
+	bool by_tracefs;		/* it is the kernel's own ring buffer */
 	const char *no_kernel;		/* if not .kernel: the reason and what to do */
+	const char *no_programs;	/* why programs cannot be traced, and what to do; NULL: they can */
 	bool spans_only;		/* do not record the kernel */
 	GHashTable *tracepoints;	/* set of the kernel tracer's events; NULL: unknown */
 	bool calls_only;		/* of the kernel only system calls of tracked processes */
@@ -87,6 +93,13 @@ struct plan *plan_new(const struct plan_wish *wish);
 struct plan *plan_new_snapshot(const struct plan_wish *wish, const char *session);
 void plan_free(struct plan *p);			/* NULL is fine */
 
+/* Is it a channel of LTTng? */
+static inline bool plan_is_lttng(const struct plan_channel *c)
+{
+	return c->used && !c->by_tracefs;
+}
+/* Does the channel record events with LTTng's name `event`? */
+bool plan_records(const struct plan_channel *c, const char *event);
 unsigned plan_count(const struct plan_channel *c, enum plan_kind kind);
 /* Bytes: memory of its buffers for n_cpus, with programs of one user; disk space of the relay's files. */
 uint64_t plan_memory(const struct plan *p, unsigned n_cpus);

@@ -47,6 +47,24 @@ static void note_newest(struct live *l)
 	l->owner.newest = MAX(l->owner.newest, st.newest_ns);
 }
 
+/* Frees the link to the kernel when it has ended: no supervisor does. Why it failed becomes the source's error. */
+static void reap_kernel(struct live *l)
+{
+	struct link *ended = NULL;
+
+	g_mutex_lock(&l->owner.lock);
+	if (l->kernel && l->kernel->end) {
+		ended = g_steal_pointer(&l->kernel);
+		g_ptr_array_remove(l->links, ended);
+		if (ended->end == LINK_BROKEN && !l->fatal)
+			l->fatal = g_error_new(BLK_TRACE_ERROR, BLK_TRACE_ERROR_CORRUPT,
+					       "cannot read the kernel's events: %s", ended->why);
+	}
+	g_mutex_unlock(&l->owner.lock);
+	if (ended && link_join(ended, 0))
+		link_free(ended);
+}
+
 enum source_status intake_next(struct live *l, struct blk_batch *ret, GError **error)
 {
 	struct source *inner = native_feed_source(l->sink.feed);
@@ -54,6 +72,7 @@ enum source_status intake_next(struct live *l, struct blk_batch *ret, GError **e
 	enum source_status st;
 	bool attaching, over;
 
+	reap_kernel(l);
 	g_mutex_lock(&l->owner.lock);
 	while ((attaching = is_attaching(l)) && !g_atomic_int_get(&l->cancelled) &&
 	       g_cond_wait_until(&l->owner.arrived, &l->owner.lock, deadline))

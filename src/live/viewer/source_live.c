@@ -2,6 +2,8 @@
 /* The live source (live.h): opening, the functions of a struct source, the status. */
 #include "live/viewer/source_live.h"
 
+#include "live/viewer/kernel_link.h"
+
 #include "base/limits.h"
 
 static void note_passed(struct live *l, const struct blk_batch *batch)
@@ -156,6 +158,11 @@ static struct live *live_new(const struct live_url *urls, size_t n_urls,
 	l->supervisors = g_new0(struct supervisor, n_urls);
 	for (size_t i = 0; i < n_urls; i++)
 		supervisor_init(&l->supervisors[i], l, &urls[i]);
+	l->ended = !n_urls;
+	if (options->kernel) {
+		l->kernel = kernel_link_new(&l->owner, &l->sink, options->kernel);
+		g_ptr_array_add(l->links, l->kernel);
+	}
 	return l;
 }
 
@@ -174,6 +181,8 @@ struct source *live_open(const struct live_url *urls, size_t n_urls,
 	blk_trace_error_quark();	/* registered before several threads use it */
 	for (size_t i = 0; i < n_urls; i++)
 		supervisor_start(&l->supervisors[i]);
+	if (l->kernel)
+		link_start(l->kernel, "blk-kernel");
 	return &l->source;
 }
 

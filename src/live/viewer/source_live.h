@@ -52,6 +52,8 @@ struct live {
 	size_t n_supervisors;
 	gint cancelled;			/* atomic */
 
+	struct link *kernel;		/* of this machine (kernel_link.h); NULL: none, or it was freed */
+
 	/* under the lock */
 	GPtrArray *links;		/* struct link *: those that no supervisor has freed */
 	struct live_status status;	/* lag, late and most of .missing are computed on request */

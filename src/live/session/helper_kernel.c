@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The kernel's events by its own ring buffer (live/tracefs/), where LTTng's modules are missing: makes an instance of
+ * the kernel's tracer, reads the state of the machine, and hands both to the client.
+ *
+ * The system calls of blktop itself are left out (capture_setup.own). To record them would cost time, so the kernel
+ * gets a filter with each of its threads; new ones are looked for now and then.
+ */
+#include "live/session/helper_private.h"
+
+#include "live/session/proc.h"
+#include "live/tracefs/handover.h"
+#include "live/tracefs/state.h"
+
+#include "base/fail.h"
+#include "base/sort.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#define FREE_PATIENCE_MS 3000		/* for the client to close its descriptors */
+
+struct helper_kernel {
+	struct tracefs_instance *instance;
+	int alive; /* the writing end of the pipe whose end tells the client that recording has stopped */
+	GArray *excluded;		/* int: threads whose system calls are not recorded, sorted */
+	gint64 looked_at;		/* monotonic, us: when its threads were last looked for */
+};
+#define LOOK_US (2 * G_USEC_PER_SEC)
+
+static bool wants(void *data, const char *event)
+{
+	return plan_records(data, event);
+}
+
+/* ---- threads of blktop ---- */
+
+static void add_threads(GArray *to, int pid)
+{
+	g_autofree char *path = g_strdup_printf("/proc/%d/task", pid);
+	g_autoptr(GDir) dir = g_dir_open(path, 0, NULL);
+	for (const char *name; dir && (name = g_dir_read_name(dir));)
+		g_array_append_val(to, (int){ atoi(name) });
+}
+
+/* Those of the client and of its other processes, without the program that is followed. */
+static GArray *own_threads(const struct helper_state *w)
+{
+	GArray *threads = g_array_new(FALSE, FALSE, sizeof(int));
+	g_autoptr(GArray) all = follow_descendants(w->client);
+	g_autoptr(GArray) followed = w->follow.program ? follow_descendants(w->follow.program) : NULL;
+	for (guint i = 0; i < all->len; i++) {
+		int pid = g_array_index(all, int, i);
+		bool is_followed = false;
+		for (guint k = 0; followed && k < followed->len; k++)
+			is_followed |= g_array_index(followed, int, k) == pid;
+		if (!is_followed)
+			add_threads(threads, pid);
+	}
+	g_array_sort(threads, order_u32);
+	return threads;
+}
+
+void kernel_tick(struct helper_state *w)
+{
+	struct helper_kernel *k = w->kernel;
+	g_autoptr(GError) error = NULL;
+	if (!k || (k->looked_at && g_get_monotonic_time() - k->looked_at < LOOK_US))
+		return;
+	k->looked_at = g_get_monotonic_time();
+	g_autoptr(GArray) threads = own_threads(w);
+	if (k->excluded && threads->len == k->excluded->len &&
+	    !memcmp(threads->data, k->excluded->data, threads->len * sizeof(int)))
+		return;
+	if (!tracefs_instance_exclude(k->instance, (const int *)(const void *)threads->data, threads->len, &error))
+		helper_send(w, HELPER_MSG_WARNING, "%s", error->message);
+	g_clear_pointer(&k->excluded, g_array_unref);
+	k->excluded = g_steal_pointer(&threads);
+}
+
+/* ---- making ---- */
+
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+static bool hand_over(struct helper_state *w, uint64_t start, GError **error)
+{
+	int pipe_fds[2];
+	struct handover *h = handover_new();
+	if (pipe2(pipe_fds, O_CLOEXEC)) {
+		handover_free(h);
+		return fail(error, TRACEFS_ERROR, 0, "cannot make a pipe: %s", g_strerror(errno));
+	}
+	h->alive = pipe_fds[0];
+	w->kernel->alive = pipe_fds[1];
+	capture_setup_init(&h->setup, w->kernel->instance);
+	h->setup.start = start;
+	h->setup.own[0] = w->client;
+	h->setup.own[1] = getpid();
+	h->state = g_byte_array_new();
+	h->state_begin = now_ns();
+	tracefs_state_read("", h->state);
+	h->state_end = now_ns();
+	bool done = handover_send(w->fd, HELPER_MSG_KERNEL, h, w->kernel->instance, error);
+	handover_free(h);
+	return done;
+}
+
+bool kernel_begin(struct helper_state *w, GError **error)
+{
+	struct plan_channel *c = &w->plan->channel[PLAN_KERNEL];
+	struct tracefs_wish wish = {
+		.name = w->o->session, .buffer_bytes = c->subbuf_bytes * c->n_subbufs, .wants = wants, .data = c
+	};
+	uint64_t start;
+	struct tracefs_instance *i = tracefs_instance_new(&wish, error);
+	if (!i)
+		return false;
+	w->kernel = g_new0(struct helper_kernel, 1);
+	w->kernel->instance = i;
+	w->kernel->alive = -1;
+	kernel_tick(w);
+	if (tracefs_instance_start(i, &start, error) && hand_over(w, start, error))
+		return true;
+	kernel_end(w);
+	return false;
+}
+
+void kernel_stop(struct helper_state *w)
+{
+	if (!w->kernel)
+		return;
+	tracefs_instance_stop(w->kernel->instance);
+	if (w->kernel->alive >= 0)
+		close(w->kernel->alive);
+	w->kernel->alive = -1;
+}
+
+void kernel_end(struct helper_state *w)
+{
+	struct helper_kernel *k = w->kernel;
+	if (!k)
+		return;
+	kernel_stop(w);
+	if (!tracefs_instance_free(k->instance, FREE_PATIENCE_MS))
+		helper_send(w, HELPER_MSG_MESSAGE,
+			    "the kernel's tracing instance %s is still in use; remove it: blktop --sweep",
+			    w->o->session);
+	if (k->excluded)
+		g_array_unref(k->excluded);
+	g_clear_pointer(&w->kernel, g_free);
+}

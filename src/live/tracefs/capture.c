@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Reads pages of tracefs. */
+#include "live/tracefs/capture.h"
+
+#include "base/fail.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/random.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+#define BATCH_BYTES (4u << 20)		/* of pages that are transcoded at once */
+/* An interrupt can delay the commit of the event that it interrupted: no event is later than that. Measured: 25 us. */
+#define COMMIT_NS 1000000
+
+struct capture {
+	struct ring_packets *packets;
+	struct ring_sink sink;
+	void *data;
+	const struct tracefs_cpu *cpus;
+	size_t n_cpus;
+	size_t page_size;
+	uint8_t *bytes;			/* BATCH_BYTES, rounded down to whole pages */
+	struct ring_read *reads;
+	size_t n_reads, max_reads;
+};
+
+/* ---- the setup ---- */
+
+static uint64_t now_ns(clockid_t clock)
+{
+	struct timespec t;
+	clock_gettime(clock, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+/* The narrowest of some measurements: the time between the two readings of one clock bounds its error. */
+static int64_t clock_offset(void)
+{
+	int64_t offset = 0;
+	uint64_t narrowest = UINT64_MAX;
+	for (unsigned i = 0; i < 10; i++) {
+		uint64_t before = now_ns(CLOCK_MONOTONIC), real = now_ns(CLOCK_REALTIME),
+			 after = now_ns(CLOCK_MONOTONIC);
+		if (after - before < narrowest) {
+			narrowest = after - before;
+			offset = (int64_t)(real - before - narrowest / 2);
+		}
+	}
+	return offset;
+}
+
+void capture_setup_init(struct capture_setup *s, const struct tracefs_instance *i)
+{
+	struct utsname name;
+	*s = (struct capture_setup){ .big_endian = G_BYTE_ORDER == G_BIG_ENDIAN };
+	s->header_page = g_strdup(tracefs_instance_header(i));
+	if (!uname(&name)) {
+		s->hostname = g_strdup(name.nodename);
+		s->kernel_release = g_strdup(name.release);
+		s->kernel_version = g_strdup(name.version);
+	}
+	if (g_file_get_contents("/proc/sys/kernel/random/boot_id", &s->boot_id, NULL, NULL))
+		g_strchomp(s->boot_id);
+	s->clock_offset = clock_offset();
+	if (getrandom(s->uuid, sizeof(s->uuid), 0) != sizeof(s->uuid))
+		memset(s->uuid, 0, sizeof(s->uuid));
+	s->formats = g_strdup(tracefs_instance_formats(i));
+}
+
+void capture_setup_clear(struct capture_setup *s)
+{
+	g_free(s->header_page);
+	g_free(s->hostname);
+	g_free(s->kernel_release);
+	g_free(s->kernel_version);
+	g_free(s->boot_id);
+	g_free(s->formats);
+	*s = (struct capture_setup){ 0 };
+}
+
+void code_capture_setup(struct coder *c, struct capture_setup *s)
+{
+	code_text(c, &s->header_page);
+	code_text(c, &s->hostname);
+	code_text(c, &s->kernel_release);
+	code_text(c, &s->kernel_version);
+	code_text(c, &s->boot_id);
+	code_bool(c, &s->big_endian);
+	code_i64(c, &s->clock_offset);
+	code_u64(c, &s->start);
+	for (unsigned i = 0; i < sizeof(s->uuid); i++)
+		code_u8(c, &s->uuid[i]);
+	code_text(c, &s->formats);
+	for (unsigned i = 0; i < G_N_ELEMENTS(s->own); i++)
+		code_i32(c, &s->own[i]);
+}
+
+/* ---- capturing ---- */
+
+/* "overrun: N" of the CPU's statistics: events that were overwritten. */
+static uint64_t overwritten(void *data, unsigned cpu)
+{
+	struct capture *c = data;
+	char text[1024];
+	for (size_t i = 0; i < c->n_cpus; i++) {
+		if (c->cpus[i].number != cpu)
+			continue;
+		ssize_t n = pread(c->cpus[i].statistics, text, sizeof(text) - 1, 0);
+		text[MAX(n, 0)] = '\0';
+		const char *at = strstr(text, "overrun:");
+		return at ? strtoull(at + strlen("overrun:"), NULL, 10) : 0;
+	}
+	return 0;
+}
+
+static void put_metadata(void *data, const char *text, size_t len)
+{
+	struct capture *c = data;
+	c->sink.metadata(c->data, text, len);
+}
+
+static void put_packet(void *data, unsigned stream_class, unsigned instance, GBytes *packet, uint64_t begin,
+		       uint64_t end)
+{
+	struct capture *c = data;
+	c->sink.packet(c->data, stream_class, instance, packet, begin, end);
+}
+
+static void add_formats(struct capture *c, const char *formats, unsigned long_size)
+{
+	for (const char *at = formats; *at;) {
+		const char *end = strchrnul(at, TRACEFS_FORMAT_END);
+		size_t len = (size_t)(end - at);
+		const char *newline = memchr(at, '\n', len);
+		if (newline) {
+			g_autofree char *system = g_strndup(at, (gsize)(newline - at));
+			struct ring_format *f = ring_format_parse(system, newline + 1, len - (size_t)(newline + 1 - at),
+								  long_size, NULL);
+			if (f)
+				ring_packets_add_format(c->packets, f);
+		}
+		at = *end ? end + 1 : end;
+	}
+}
+
+struct capture *capture_new(const struct capture_setup *setup, const struct tracefs_cpu *cpus, size_t n_cpus,
+			    const struct ring_sink *sink, void *data, GError **error)
+{
+	struct ring_layout layout;
+	struct ring_machine machine = { .big_endian = setup->big_endian, .long_size = sizeof(long) };
+	struct ring_sink own = { .metadata = put_metadata, .packet = put_packet, .overwritten = overwritten };
+	if (!ring_layout_parse(&layout, machine, setup->header_page, strlen(setup->header_page), error))
+		return NULL;
+	layout.machine.long_size = (uint8_t)layout.commit_size;	/* the kernel's: a program of 32 bits may read it */
+	if (layout.page_size > BATCH_BYTES) {
+		fail(error, TRACEFS_ERROR, 0, "the kernel's ring buffer has pages of %u bytes", layout.page_size);
+		return NULL;
+	}
+	struct capture *c = g_new0(struct capture, 1);
+	c->sink = *sink;
+	c->data = data;
+	c->cpus = cpus;
+	c->n_cpus = n_cpus;
+	c->page_size = layout.page_size;
+	c->max_reads = BATCH_BYTES / layout.page_size;
+	c->bytes = g_malloc(c->max_reads * c->page_size);
+	c->reads = g_new(struct ring_read, c->max_reads);
+	struct ring_trace trace = {
+		.hostname = setup->hostname,
+		.kernel_release = setup->kernel_release,
+		.kernel_version = setup->kernel_version,
+		.tracer = "ftrace",
+		.clock_name = "monotonic",
+		.clock_uuid = setup->boot_id,
+		.clock_frequency = 1000000000,
+		.clock_offset = setup->clock_offset,
+	};
+	memcpy(trace.uuid, setup->uuid, sizeof(trace.uuid));
+	c->packets = ring_packets_new(&layout, &trace, &own, c);
+	add_formats(c, setup->formats, layout.machine.long_size);
+	for (unsigned i = 0; i < G_N_ELEMENTS(setup->own); i++)
+		if (setup->own[i])
+			ring_packets_exclude_calls(c->packets, setup->own[i]);
+	for (size_t i = 0; i < n_cpus; i++)
+		ring_packets_start(c->packets, cpus[i].number, setup->start);
+	return c;
+}
+
+void capture_free(struct capture *c)
+{
+	if (!c)
+		return;
+	ring_packets_free(c->packets);
+	g_free(c->bytes);
+	g_free(c->reads);
+	g_free(c);
+}
+
+static void put_batch(struct capture *c)
+{
+	ring_packets_pages(c->packets, c->reads, c->n_reads);
+	c->n_reads = 0;
+}
+
+/* The CPU's pages up to where its buffer is empty, but not more than a buffer can hold: writers must not keep us here.
+ */
+static size_t read_cpu(struct capture *c, const struct tracefs_cpu *cpu)
+{
+	size_t n = 0;
+	for (; n < c->max_reads; n++) {
+		if (c->n_reads == c->max_reads)
+			put_batch(c);
+		uint8_t *to = c->bytes + c->n_reads * c->page_size;
+		ssize_t got = read(cpu->pages, to, c->page_size);
+		if (got <= 0)
+			break;
+		c->reads[c->n_reads++] = (struct ring_read){ .cpu = cpu->number, .bytes = to, .n = (size_t)got };
+	}
+	return n;
+}
+
+uint64_t capture_round(struct capture *c, size_t *ret_pages)
+{
+	uint64_t begin = now_ns(CLOCK_MONOTONIC);
+	size_t pages = 0;
+	bool is_drained = true;
+	for (size_t i = 0; i < c->n_cpus; i++) {
+		size_t n = read_cpu(c, &c->cpus[i]);
+		is_drained &= n < c->max_reads;
+		pages += n;
+	}
+	put_batch(c);
+	ring_packets_flush_all(c->packets, 0);
+	if (ret_pages)
+		*ret_pages = pages;
+	return is_drained ? begin - COMMIT_NS : 0;
+}
+
+struct ring_packets *capture_packets(struct capture *c)
+{
+	return c->packets;
+}

@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Makes and removes instances of the kernel's tracer. */
+#include "live/tracefs/instance.h"
+
+#include "base/fail.h"
+#include "trace/ring/ring_rules.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+G_DEFINE_QUARK(blk-tracefs-error-quark, tracefs_error)
+
+#define MOUNT "/sys/kernel/tracing"
+#define OLD_MOUNT "/sys/kernel/debug/tracing"
+
+struct tracefs_instance {
+	char *name;
+	bool mounted;			/* it mounted tracefs, and unmounts it */
+	int root, dir;			/* directories: of tracefs, of the instance; -1: none */
+	int free_buffer;
+	GArray *cpus;			/* struct tracefs_cpu */
+	char *header;
+	GString *formats;
+	GPtrArray *events;		/* "sched/sched_switch" */
+	bool has_syscalls;
+};
+
+/* ---- files ---- */
+
+/* NULL: errno. */
+static char *read_file(int dir, const char *path)
+{
+	int fd = openat(dir, path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return NULL;
+	g_autoptr(GString) s = g_string_new(NULL);
+	char buffer[4096];
+	ssize_t n;
+	while ((n = read(fd, buffer, sizeof(buffer))) > 0)
+		g_string_append_len(s, buffer, n);
+	int why = errno;
+	close(fd);
+	errno = why;
+	return n < 0 ? NULL : g_string_free(g_steal_pointer(&s), FALSE);
+}
+
+static bool write_file(int dir, const char *path, const char *text)
+{
+	int fd = openat(dir, path, O_WRONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	bool done = write(fd, text, strlen(text)) == (ssize_t)strlen(text);
+	int why = errno;
+	close(fd);
+	errno = why;
+	return done;
+}
+
+static bool set(struct tracefs_instance *i, const char *path, const char *text, GError **error)
+{
+	return write_file(i->dir, path, text) ||
+	       fail(error, TRACEFS_ERROR, 0,
+		    "cannot set up kernel tracing: writing '%s' to " MOUNT "/instances/%s/%s: %s", text, i->name, path,
+		    g_strerror(errno));
+}
+
+/* ---- the mount ---- */
+
+static int open_mount(void)
+{
+	int fd = open(MOUNT, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (fd >= 0 && !faccessat(fd, "instances", F_OK, 0))
+		return fd;
+	if (fd >= 0)
+		close(fd);
+	fd = open(OLD_MOUNT, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (fd >= 0 && faccessat(fd, "instances", F_OK, 0)) {
+		close(fd);
+		fd = -1;
+	}
+	return fd;
+}
+
+static bool cannot(GError **error)
+{
+	if (errno == EPERM && geteuid() == 0)
+		return fail(error, TRACEFS_ERROR, 0, "cannot open " MOUNT ": %s; the kernel is locked down "
+			    "(confidentiality), which forbids tracing", g_strerror(errno));
+	if (errno == EACCES || errno == EPERM)
+		return fail(error, TRACEFS_ERROR, 0,
+			    "cannot open " MOUNT ": %s; it needs root (sudo blktop), or a group that "
+			    "may use it (mount -o remount,gid=GROUP,mode=750 " MOUNT ")",
+			    g_strerror(errno));
+	return fail(error, TRACEFS_ERROR, 0,
+		    "cannot open " MOUNT ": %s; the kernel has no tracefs, or a container hides it", g_strerror(errno));
+}
+
+/* Opens tracefs, and mounts it where it is missing. -1: *error. */
+static int mount_and_open(bool *ret_mounted, GError **error)
+{
+	int fd = open_mount();
+	*ret_mounted = false;
+	if (fd < 0 && (errno == ENOENT || errno == ENOTDIR) &&
+	    !mount("tracefs", MOUNT, "tracefs", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL)) {
+		*ret_mounted = true;
+		fd = open_mount();
+	}
+	if (fd < 0)
+		cannot(error);
+	return fd;
+}
+
+/* ---- events ---- */
+
+typedef void (*each_event)(void *data, const char *system, const char *event, const char *lttng);
+
+/* Calls f for each event that the kernel has. False: errno. */
+static bool for_events(int root, each_event f, void *data)
+{
+	g_autofree char *all = read_file(root, "available_events");
+	if (!all)
+		return false;
+	g_auto(GStrv) lines = g_strsplit(all, "\n", -1);
+	for (char **l = lines; *l; l++) {
+		char *colon = strchr(*l, ':');
+		if (!colon)
+			continue;
+		*colon = '\0';
+		g_autofree char *lttng = ring_event_name(*l, colon + 1);
+		f(data, *l, colon + 1, lttng);
+	}
+	return true;
+}
+
+bool tracefs_is_usable(GError **error)
+{
+	int root = open_mount();
+	g_autofree char *kinds = NULL;
+	if (root < 0) {		/* root can mount it */
+		bool has = g_file_get_contents("/proc/filesystems", &kinds, NULL, NULL) && strstr(kinds, "\ttracefs\n");
+		errno = has ? EACCES : ENOENT;
+		return (has && geteuid() == 0) || cannot(error);
+	}
+	int fd = openat(root, "available_events", O_RDONLY | O_CLOEXEC);
+	bool can = fd >= 0 && !faccessat(root, "instances", W_OK, AT_EACCESS);
+	int why = errno;
+	if (fd >= 0)
+		close(fd);
+	close(root);
+	errno = why;
+	return can || cannot(error);
+}
+
+struct event_choice {
+	struct tracefs_instance *i;
+	const struct tracefs_wish *wish;
+};
+
+/* LTTng has the system calls' names; raw_syscalls has the same events a second time. */
+static void choose_event(void *data, const char *system, const char *event, const char *lttng)
+{
+	struct event_choice *c = data;
+	bool is_new_task = !strcmp(system, "task") && !strcmp(event, "task_newtask");
+	if (!strcmp(system, "raw_syscalls") || (!is_new_task && !c->wish->wants(c->wish->data, lttng)))
+		return;
+	g_autofree char *path = g_strdup_printf("events/%s/%s/format", system, event);
+	g_autofree char *format = read_file(c->i->dir, path);
+	if (!format)
+		return;
+	c->i->has_syscalls |= !strcmp(system, "syscalls");
+	g_string_append_printf(c->i->formats, "%s\n%s%c", system, format, TRACEFS_FORMAT_END);
+	g_ptr_array_add(c->i->events, g_strdup_printf("events/%s/%s/enable", system, event));
+}
+
+/* ---- making ---- */
+
+static bool open_cpus(struct tracefs_instance *i, GError **error)
+{
+	for (unsigned n = 0;; n++) {
+		g_autofree char *pages = g_strdup_printf("per_cpu/cpu%u/trace_pipe_raw", n);
+		g_autofree char *statistics = g_strdup_printf("per_cpu/cpu%u/stats", n);
+		struct tracefs_cpu cpu = {
+			.number = n,
+			.pages = openat(i->dir, pages, O_RDONLY | O_NONBLOCK | O_CLOEXEC),
+			.statistics = openat(i->dir, statistics, O_RDONLY | O_CLOEXEC),
+		};
+		if (cpu.pages < 0 && errno == ENOENT && n)
+			return true;
+		g_array_append_val(i->cpus, cpu);
+		if (cpu.pages < 0 || cpu.statistics < 0)
+			return fail(error, TRACEFS_ERROR, 0, "cannot open the kernel's ring buffer %s: %s", pages,
+				    g_strerror(errno));
+	}
+}
+
+static bool set_up(struct tracefs_instance *i, const struct tracefs_wish *wish, GError **error)
+{
+	g_autofree char *kib = g_strdup_printf("%" G_GUINT64_FORMAT, MAX(wish->buffer_bytes >> 10, 8));
+	if (!set(i, "tracing_on", "0", error) || !set(i, "trace_clock", "mono", error) ||
+	    !set(i, "options/overwrite", "1", error) || !set(i, "options/disable_on_free", "1", error) ||
+	    !set(i, "buffer_size_kb", kib, error))
+		return false;
+	i->free_buffer = openat(i->dir, "free_buffer", O_WRONLY | O_CLOEXEC);
+	if (i->free_buffer < 0)
+		return fail(error, TRACEFS_ERROR, 0, "cannot open free_buffer: %s", g_strerror(errno));
+	i->header = read_file(i->root, "events/header_page");
+	if (!i->header)
+		return fail(error, TRACEFS_ERROR, 0, "cannot read " MOUNT "/events/header_page: %s", g_strerror(errno));
+	struct event_choice choice = { .i = i, .wish = wish };
+	if (!for_events(i->root, choose_event, &choice))
+		return fail(error, TRACEFS_ERROR, 0, "cannot read " MOUNT "/available_events: %s", g_strerror(errno));
+	return open_cpus(i, error);
+}
+
+static void close_all(struct tracefs_instance *i)
+{
+	for (guint k = 0; k < i->cpus->len; k++) {
+		struct tracefs_cpu *c = &g_array_index(i->cpus, struct tracefs_cpu, k);
+		if (c->pages >= 0)
+			close(c->pages);
+		if (c->statistics >= 0)
+			close(c->statistics);
+	}
+	g_array_set_size(i->cpus, 0);
+	if (i->free_buffer >= 0)
+		close(i->free_buffer);
+	i->free_buffer = -1;
+}
+
+struct tracefs_instance *tracefs_instance_new(const struct tracefs_wish *wish, GError **error)
+{
+	struct tracefs_instance *i = g_new0(struct tracefs_instance, 1);
+	g_autofree char *path = g_strconcat("instances/", wish->name, NULL);
+	i->name = g_strdup(wish->name);
+	i->dir = i->free_buffer = -1;
+	i->cpus = g_array_new(FALSE, FALSE, sizeof(struct tracefs_cpu));
+	i->formats = g_string_new(NULL);
+	i->events = g_ptr_array_new_with_free_func(g_free);
+	i->root = mount_and_open(&i->mounted, error);
+	bool done = i->root >= 0;
+	if (done && mkdirat(i->root, path, 0700))
+		done = fail(error, TRACEFS_ERROR, 0, "cannot make the tracing instance " MOUNT "/%s: %s%s", path,
+			    g_strerror(errno), errno == EACCES || errno == EPERM ? "; it needs root: sudo blktop" : "");
+	if (done)
+		i->dir = openat(i->root, path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (done && set_up(i, wish, error))
+		return i;
+	tracefs_instance_free(i, 0);
+	return NULL;
+}
+
+/* ---- recording ---- */
+
+bool tracefs_instance_exclude(struct tracefs_instance *i, const int *tids, size_t n, GError **error)
+{
+	g_autoptr(GString) filter = g_string_new(n ? NULL : "0");
+	for (size_t k = 0; k < n; k++)
+		g_string_append_printf(filter, "%scommon_pid != %d", k ? " && " : "", tids[k]);
+	return !i->has_syscalls || set(i, "events/syscalls/filter", filter->str, error);
+}
+
+bool tracefs_instance_start(struct tracefs_instance *i, uint64_t *ret_cycles, GError **error)
+{
+	for (guint k = 0; k < i->events->len; k++)
+		if (!set(i, i->events->pdata[k], "1", error))
+			return false;
+	struct timespec now;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	*ret_cycles = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+	return set(i, "tracing_on", "1", error);
+}
+
+void tracefs_instance_stop(struct tracefs_instance *i)
+{
+	if (i->dir < 0)
+		return;
+	write_file(i->dir, "tracing_on", "0");
+	write_file(i->dir, "events/enable", "0");
+}
+
+static bool remove_instance(int root, const char *name, int patience_ms)
+{
+	g_autofree char *path = g_strconcat("instances/", name, NULL);
+	for (int waited = 0;; waited += 20) {
+		if (!unlinkat(root, path, AT_REMOVEDIR) || errno == ENOENT)
+			return true;
+		if (errno != EBUSY || waited >= patience_ms)
+			return false;
+		g_usleep(20000);
+	}
+}
+
+bool tracefs_instance_free(struct tracefs_instance *i, int patience_ms)
+{
+	if (!i)
+		return true;
+	tracefs_instance_stop(i);
+	close_all(i);
+	bool removed = i->dir < 0;
+	if (i->dir >= 0) {
+		close(i->dir);
+		removed = remove_instance(i->root, i->name, patience_ms);
+	}
+	if (i->root >= 0)
+		close(i->root);
+	if (i->mounted)
+		umount2(MOUNT, UMOUNT_NOFOLLOW | MNT_DETACH);
+	g_array_unref(i->cpus);
+	g_string_free(i->formats, TRUE);
+	g_ptr_array_unref(i->events);
+	g_free(i->header);
+	g_free(i->name);
+	g_free(i);
+	return removed;
+}
+
+const struct tracefs_cpu *tracefs_instance_cpus(const struct tracefs_instance *i, size_t *n)
+{
+	*n = i->cpus->len;
+	return (const struct tracefs_cpu *)(const void *)i->cpus->data;
+}
+
+const char *tracefs_instance_header(const struct tracefs_instance *i)
+{
+	return i->header;
+}
+
+const char *tracefs_instance_formats(const struct tracefs_instance *i)
+{
+	return i->formats->str;
+}
+
+/* ---- what killed processes left ---- */
+
+void tracefs_sweep(const char *prefix, bool (*has_ended)(int pid), GString *report)
+{
+	int root = open_mount();
+	int fd = root < 0 ? -1 : openat(root, "instances", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	g_autofree char *path = fd < 0 ? NULL : g_strdup_printf("/proc/self/fd/%d", fd);
+	g_autoptr(GDir) dir = path ? g_dir_open(path, 0, NULL) : NULL;
+	for (const char *name; dir && (name = g_dir_read_name(dir));) {
+		gint64 pid;
+		if (!g_str_has_prefix(name, prefix) ||
+		    !g_ascii_string_to_signed(name + strlen(prefix), 10, 1, G_MAXINT32, &pid, NULL) ||
+		    !has_ended((int)pid))
+			continue;
+		g_autofree char *on = g_strconcat("instances/", name, "/events/enable", NULL);
+		write_file(root, on, "0");
+		g_string_append_printf(report, remove_instance(root, name, 0) ?
+				       "removed the kernel's tracing instance %s\n" :
+				       "cannot remove the kernel's tracing instance %s: it is in use\n", name);
+	}
+	if (fd >= 0)
+		close(fd);
+	if (root >= 0)
+		close(root);
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * An instance of the kernel's tracer (tracefs, Documentation/trace/ftrace.rst): a ring buffer of our own, with its own
+ * events, clock and filters. Nothing else of the machine's tracing changes.
+ *
+ *     i = tracefs_instance_new(&wish, &error);	// makes it; nothing is recorded yet
+ *     ... i->info, i->cpus ...			// what a reader needs (trace/ring/ring_packets.h)
+ *     tracefs_instance_start(i, &error);
+ *     tracefs_instance_free(i);			// stops, and removes it
+ *
+ * Needs root, or a group that may write the mount. If the process is killed, the kernel stops recording and shrinks the
+ * buffer (option disable_on_free) once the last descriptor of free_buffer is closed; the directory stays until
+ * tracefs_sweep(). One thread.
+ */
+#ifndef BLK_LIVE_TRACEFS_INSTANCE_H
+#define BLK_LIVE_TRACEFS_INSTANCE_H
+
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#define TRACEFS_ERROR tracefs_error_quark()
+GQuark tracefs_error_quark(void);
+
+struct tracefs_wish {
+	const char *name;		/* of the instance: "blktop-PID" */
+	uint64_t buffer_bytes;		/* of each CPU */
+	/* Is an event wanted? `event` has LTTng's name (trace/ring/ring_rules.h). */
+	bool (*wants)(void *data, const char *event);
+	void *data;
+};
+
+struct tracefs_cpu {
+	unsigned number;
+	int pages;			/* trace_pipe_raw: read(2) takes a page, and does not block */
+	int statistics;			/* stats: pread(2) at 0 */
+};
+
+struct tracefs_instance;
+struct tracefs_instance *tracefs_instance_new(const struct tracefs_wish *wish, GError **error);
+/* Begins to record. *ret_cycles: CLOCK_MONOTONIC (ns) before the first event can be. */
+bool tracefs_instance_start(struct tracefs_instance *i, uint64_t *ret_cycles, GError **error);
+/* Stops recording; what is in the buffer can still be read. */
+void tracefs_instance_stop(struct tracefs_instance *i);
+/* Removes it. Descriptors that another process still has open delay that for up to `patience_ms`. NULL is fine. */
+bool tracefs_instance_free(struct tracefs_instance *i, int patience_ms);
+
+const struct tracefs_cpu *tracefs_instance_cpus(const struct tracefs_instance *i, size_t *n);
+/* The text of events/header_page. */
+const char *tracefs_instance_header(const struct tracefs_instance *i);
+/* Formats of the events that are recorded: of each the system, a newline, the text, and TRACEFS_FORMAT_END. */
+#define TRACEFS_FORMAT_END '\f'
+const char *tracefs_instance_formats(const struct tracefs_instance *i);
+/* System calls of these threads are not recorded, as they are those of the reader. */
+bool tracefs_instance_exclude(struct tracefs_instance *i, const int *tids, size_t n, GError **error);
+
+/* Can this user trace the kernel with it? Changes nothing. False: *error says why not, and what to do. */
+bool tracefs_is_usable(GError **error);
+
+/* Removes instances "PREFIXpid" of processes that have ended. Appends a line for each to `report`. */
+void tracefs_sweep(const char *prefix, bool (*has_ended)(int pid), GString *report);
+
+#endif

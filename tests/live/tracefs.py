@@ -1,0 +1,236 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""The kernel of this machine by its own ring buffer: figures of programs that know what they did, losses, several blktops at once, and what is left
+behind after each way to end."""
+import csv
+import io
+import json
+import os
+import pathlib
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lint"))
+import tap  # noqa: E402  (goes to the source tree)
+
+PROGRAM = os.path.abspath(os.environ.get("BLKTOP", tap.BUILD + "/blktop"))
+MOUNT = "/sys/kernel/tracing"
+LIMIT = 180             # s: what has not ended by then hangs
+MS = 10 ** 6
+work = tempfile.mkdtemp(prefix="blktop-tracefs.")
+os.chmod(work, 0o711)
+ENV = dict(os.environ, XDG_STATE_HOME=work + "/state", XDG_CACHE_HOME=work + "/cache", TZ="UTC", LC_ALL="C.UTF-8")
+BASE = [PROGRAM, "-y", "-b", "--config", "none", "--kernel", "tracefs"]
+
+
+def is_mounted():
+    return os.path.isdir(MOUNT + "/instances")
+
+
+def instances():
+    return [n for n in os.listdir(MOUNT + "/instances") if n.startswith("blktop-")]
+
+
+def run(*arguments, **kw):
+    return subprocess.run([*BASE, *arguments], stdin=subprocess.DEVNULL, capture_output=True, text=True, env=ENV, timeout=LIMIT, check=False, **kw)
+
+
+def rows(text):
+    """Rows of all seconds: each second has a header of its own."""
+    return [r for r in csv.DictReader(io.StringIO(text)) if r.get("pid") != "pid"]
+
+
+# ---- what the program did ----
+
+WORKER = r"""
+import json, os, socket, sys, time
+calls = dict(getppid=1000, fsync=7, sched_yield=300)
+fd = os.open(sys.argv[1], os.O_RDWR | os.O_CREAT)
+os.write(fd, b"x" * 4096)
+for _ in range(calls["getppid"]):
+    os.getppid()
+for _ in range(calls["fsync"]):
+    os.fsync(fd)
+for _ in range(calls["sched_yield"]):
+    os.sched_yield()
+children = []
+for _ in range(20):
+    pid = os.fork()
+    if not pid:
+        os._exit(0)
+    os.waitpid(pid, 0)
+    children.append(pid)
+end = time.monotonic() + 0.3
+while time.monotonic() < end:
+    pass
+time.sleep(0.2)
+run_ns, wait_ns, _ = open("/proc/self/schedstat").read().split()
+json.dump(dict(pid=os.getpid(), calls=calls, children=children, run_ns=int(run_ns)), open(sys.argv[2], "w"))
+"""
+
+
+def worker(view, *more):
+    """Rows of the view while the worker runs, and what it says of itself."""
+    said = os.path.join(work, "said.json")
+    r = run("--format", "csv", "--view", view, *more, "--", sys.executable, "-c", WORKER, os.path.join(work, "file"), said)
+    with open(said, encoding="ascii") as f:
+        return rows(r.stdout), json.load(f), r
+
+
+def check_figures():
+    table, said, r = worker("syscalls", "--by", "process")
+    mine = [x for x in table if x["pid"] == str(said["pid"])]
+    got = {name: sum(int(x["count"]) for x in mine if x["syscall"] == name) for name in said["calls"]}
+    tap.ok("each system call of a program is counted", [] if got == said["calls"] and r.returncode == 0 else [got, said["calls"], r.returncode, r.stderr])
+    table, said, r = worker("processes")
+    mine = [x for x in table if x["pid"] == str(said["pid"])]
+    run_ns = sum(int(x["cpu_ns"] or 0) for x in mine)
+    # before the program is asked, it ran as blktop's helper; behind that it ends
+    tap.ok("its time on CPUs is what /proc/PID/schedstat says", [] if abs(run_ns - said["run_ns"]) < 60 * MS else [run_ns, said["run_ns"], r.stderr])
+    children = {int(x["pid"]) for x in table if x["ppid"] == str(said["pid"])}
+    tap.ok("its children are there, with their parent", [] if set(said["children"]) <= children else [sorted(set(said["children"]) - children)])
+
+
+def switches(pid, comm):
+    """How often the thread has waited; -1: it is not there."""
+    for task in pathlib.Path(f"/proc/{pid}/task").glob("*"):
+        try:
+            if (task / "comm").read_text().strip() == comm:
+                return int(re.search(r"\nvoluntary_ctxt_switches:\s*(\d+)", (task / "status").read_text())[1])
+        except OSError:
+            pass
+    return -1
+
+
+def overwritten(instance):
+    total = 0
+    for stats in pathlib.Path(MOUNT, "instances", instance, "per_cpu").glob("cpu*/stats"):
+        total += int(re.search(r"^overrun: (\d+)", stats.read_text(), re.M)[1])
+    return total
+
+
+def poll(condition):
+    until = time.monotonic() + LIMIT
+    while not condition() and time.monotonic() < until:
+        time.sleep(0.02)
+    return condition()
+
+
+def check_losses():
+    """blktop is stopped while much happens: the kernel overwrites events. What is lost is reported, where it was lost."""
+    p, instance = start("--format", "csv", "--view", "losses", "--", sys.executable, "-c",
+                        "import os, time\nend = time.monotonic() + 6\nwhile time.monotonic() < end:\n  for _ in range(1000): os.getppid()\n")
+    poll(lambda: switches(p.pid, "blk-kernel") > 40)
+    p.send_signal(signal.SIGSTOP)
+    stopped = time.time_ns()
+    poll(lambda: overwritten(instance) > 20000)
+    expected = overwritten(instance)
+    p.send_signal(signal.SIGCONT)
+    out, err = p.communicate(timeout=LIMIT)
+    table = [x for x in csv.DictReader(io.StringIO(out)) if (x.get("losses") or "").isdigit() and int(x["lost_ns"])]
+    lost = sum(int(x["events"] or 0) for x in table)
+    tap.ok("events that were overwritten are reported as lost", [] if lost >= expected > 0 and f"lost {lost} events" in err else [lost, expected, out, err])
+    tap.ok("in the seconds in which blktop was stopped", [x for x in table if int(x["to_ns"]) < stopped])
+
+
+# ---- what is left ----
+
+def start(*more):
+    view = [] if "--view" in more else ["--view", "processes"]
+    p = subprocess.Popen([*BASE, *view, *more], env=ENV, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                         text=True)
+    name, until = f"blktop-{p.pid}", time.monotonic() + LIMIT
+    while name not in instances() and p.poll() is None and time.monotonic() < until:
+        time.sleep(0.05)
+    return p, name
+
+
+def gone(name):
+    until = time.monotonic() + 30
+    while name in instances() and time.monotonic() < until:
+        time.sleep(0.05)
+    return name not in instances()
+
+
+def helper_of(pid):
+    for task in pathlib.Path("/proc").glob("[0-9]*/stat"):
+        try:
+            text = task.read_text()
+        except OSError:
+            continue
+        m = re.match(r"(\d+) \((.*)\) \S (\d+)", text)
+        if m and m[2] == "blktop-helper" and int(m[3]) == pid:
+            return int(m[1])
+    return None
+
+
+def check_ends():
+    for name, sig in (("SIGINT", signal.SIGINT), ("SIGTERM", signal.SIGTERM), ("SIGKILL", signal.SIGKILL)):
+        p, instance = start()
+        p.send_signal(sig)
+        p.communicate(timeout=LIMIT)
+        tap.ok(f"after {name} the instance is removed", [] if gone(instance) else [instance])
+    p, instance = start()
+    helper = helper_of(p.pid)
+    os.kill(helper, signal.SIGKILL)
+    p.send_signal(signal.SIGKILL)
+    p.communicate(timeout=LIMIT)
+    left = instance in instances()
+    stopped = left and pathlib.Path(MOUNT, "instances", instance, "tracing_on").read_text().strip() == "0"
+    r = subprocess.run([PROGRAM, "--sweep"], capture_output=True, text=True, env=ENV, timeout=LIMIT, check=False)
+    tap.ok("if the helper is killed, too, recording stops and --sweep removes it",
+           [] if left and stopped and instance in r.stdout and gone(instance) else [left, stopped, r.stdout, r.stderr])
+
+
+def check_two():
+    first, one = start("--seconds", "3")
+    second, two = start("--seconds", "3")
+    both = one in instances() and two in instances()
+    a, b = first.communicate(timeout=LIMIT), second.communicate(timeout=LIMIT)
+    tap.ok("two blktops at once", [] if both and first.returncode in (0, 3) and second.returncode in (0, 3) and len(a[0]) > 500 and len(b[0]) > 500
+           else [both, first.returncode, second.returncode, a[1], b[1]])
+
+
+def check_messages():
+    r = subprocess.run([PROGRAM, "-y", "-b", "--config", "none", "--kernel", "none", "--seconds", "1", "--view", "processes"], capture_output=True,
+                       text=True, env=ENV, timeout=LIMIT, check=False)
+    tap.ok("--kernel none records no kernel", [] if "cpu_ns" not in r.stdout or " 0 " in r.stdout else [r.stdout[:300]])
+    r = subprocess.run([PROGRAM, "-b", "--kernel", "perf"], capture_output=True, text=True, env=ENV, timeout=LIMIT, check=False)
+    tap.ok("an unknown tracer is refused", [] if r.returncode == 2 and "lttng, tracefs or none" in r.stderr else [r.stderr])
+
+
+def main():
+    if os.geteuid():
+        print("1..0 # SKIP needs root")
+        return
+    before = is_mounted()
+    if not before and subprocess.run(["mount", "-t", "tracefs", "tracefs", MOUNT], capture_output=True, check=False).returncode:
+        print("1..0 # SKIP this kernel has no tracefs that can be mounted")
+        return
+    if not before:
+        subprocess.run(["umount", MOUNT], check=True)
+    try:
+        r = run("--seconds", "1", "--view", "processes")
+        tap.ok("tracefs is mounted, and unmounted", [] if r.returncode in (0, 3) and len(r.stdout) > 500 and is_mounted() == before else [r.stderr])
+        if not before:
+            subprocess.run(["mount", "-t", "tracefs", "tracefs", MOUNT], check=True)
+        check_figures()
+        check_losses()
+        check_ends()
+        check_two()
+        check_messages()
+        tap.ok("no instance is left", [n for n in instances() if not os.path.exists("/proc/" + n.split("-")[1])])
+    finally:
+        if not before and is_mounted():
+            subprocess.run(["umount", MOUNT], check=True)
+        shutil.rmtree(work)
+    tap.done()
+
+
+if __name__ == "__main__":
+    main()
