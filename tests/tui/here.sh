@@ -48,15 +48,24 @@ result $? "a process that does not exist"
 ask -- sh -c true
 shows "Enter begin" && shows "stored    received packets stay in" && shows "--no-spool stores none"
 result $? "it says which files stay"
-if [ -d /sys/module/lttng_tracer ] || grep -qs lttng-tracer.ko "/lib/modules/$(uname -r)"/modules.*; then
-	skip "without a kernel tracer: what will not be seen" "this kernel has LTTng's modules"
+modules=$([ -d /sys/module/lttng_tracer ] || grep -qs lttng-tracer.ko "/lib/modules/$(uname -r)"/modules.* && echo yes)
+if [ "$modules" ] || [ "$(id -u)" -ne 0 ] || ! grep -q 'tracefs$' /proc/filesystems; then
+	skip "without LTTng's modules: the kernel's own ring buffer" "there are modules, or there is no tracefs, or no root"
 else
-	shows "the kernel is not traced" && shows "not seen  which thread ran on a CPU" && ! shows "tracepoints"
-	result $? "without a kernel tracer: what will not be seen, and why"
+	shows "by its own ring buffer (tracefs)" && shows "not known" && ! shows "not seen"
+	result $? "without LTTng's modules: the kernel's own ring buffer, and what it does not know"
 fi
 keys Escape
 wait_for "rc=0"
 result $? "Escape leaves"
+if [ "$modules" ]; then
+	skip "without a kernel tracer: what will not be seen" "this kernel has LTTng's modules"
+else
+	ask --kernel lttng -- sh -c true
+	shows "the kernel is not traced" && shows "not seen  which thread ran on a CPU" && ! shows "tracepoints"
+	result $? "without a kernel tracer: what will not be seen, and why"
+	keys q
+fi
 ask --no-spool -- sh -c true
 shows "Enter begin" && ! shows "stored    "
 result $? "--no-spool: no file stays"
