@@ -109,7 +109,7 @@ ssize_t __wrap_pwrite(int fd, const void *bytes, size_t n, off_t at)
 static unsigned track(void)
 {
 	const struct session_helper_options options = { .pid = ROOT };
-	struct helper_state w = { .o = &options, .fd = -1 };
+	struct helper_state w = { .o = &options, .fd = -1, .made = true };
 	g_autoptr(GError) error = NULL;
 
 	g_assert_true(follow_track(&w, &error));
