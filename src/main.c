@@ -169,15 +169,18 @@ static bool find_demo(struct options *o, GError **error)
 static int run_isolated(const struct options *o)
 {
 	g_autoptr(GError) error = NULL;
+	g_auto(GStrv) paths = NULL;
 	struct options with = *o;
 	bool open = !with.batch.send.any || sending_open(&with.batch.send);
+	bool converts = converted_any(o->read.paths);
+	open = open && (!converts || converted_add_place(&error));
 	int code = open && isolate(&with) ? EXIT_FINE : EXIT_FAILED;
-	g_auto(GStrv) paths = code == EXIT_FINE ? converted_paths(o->read.paths, &error) : NULL;
-	if (paths)
-		with.read.paths = paths;
-	else if (error)
+	if (code == EXIT_FINE && converts) {
+		with.read.paths = paths = converted_paths(o->read.paths, &error);
+		code = paths ? EXIT_FINE : EXIT_FAILED;
+	}
+	if (error)
 		log_error("%s", error->message);
-	code = paths ? code : EXIT_FAILED;
 	if (code == EXIT_FINE && !o->read.live && !with.read.step_ns && o->read.paths[0])
 		input_history_step(o->read.paths[0], &with.read.step_ns);
 	if (code == EXIT_FINE && o->read.align_hosts)
@@ -185,7 +188,8 @@ static int run_isolated(const struct options *o)
 	if (code == EXIT_FINE)
 		code = commands[o->command].run(&with);
 	g_free(with.batch.send.url);
-	converted_remove();
+	if (converts)
+		converted_remove();
 	return code;
 }
 

@@ -7,7 +7,6 @@
 #include "base/fail.h"
 #include "base/files.h"
 #include "run/cache.h"
-#include "trace/ring/dat_convert.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -45,7 +44,7 @@ static bool make_dir(const char *dir, GError **error)
 					    "cannot make '%s': %s", dir, g_strerror(errno));
 }
 
-static bool make_place(GError **error)
+bool converted_add_place(GError **error)
 {
 	g_autofree char *cache = cache_default_dir();
 	if (!cache_make_dir(cache, error))
@@ -59,14 +58,6 @@ static bool make_place(GError **error)
 	lock_fd = files_create(lock);
 	if (lock_fd >= 0)
 		flock(lock_fd, LOCK_EX | LOCK_NB);
-	return true;
-}
-
-bool converted_add_place(char **paths, GError **error)
-{
-	for (char **p = paths; p && *p; p++)
-		if (dat_is_file(*p))
-			return make_place(error);
 	return true;
 }
 

@@ -3,7 +3,6 @@
 #include "cmd/isolate.h"
 
 #include "cli/config.h"
-#include "app/converted.h"
 #include "app/messages.h"
 
 #include "base/files.h"
@@ -183,18 +182,14 @@ bool isolate(const struct options *o)
 	if (!add_watch_dir(o))
 		return false;
 	is_off = o->no_isolation;
-	if (is_off && converted_add_place(o->read.paths, &error))
+	if (is_off)
 		return true;
-	if (is_off) {
-		log_error("%s", error->message);
-		return false;
-	}
 	if (!start_connector(o, &error)) {
 		log_error("cannot start the process that connects to relays and servers: %s", error->message);
 		return false;
 	}
 	add_places(o);
-	if (!converted_add_place(o->read.paths, &error) || !files_start_helper(&error)) {
+	if (!files_start_helper(&error)) {
 		log_error("%s", error->message);
 		return false;
 	}
