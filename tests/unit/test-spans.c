@@ -4,6 +4,7 @@
  * ten thousand below one, a million in one trace. None is lost silently, and nothing hangs.
  */
 #include "lib/span_feed.h"
+#include "lib/traces.h"
 
 #include "state/store/publication.h"
 #include "state/store/timeline.h"
@@ -499,6 +500,55 @@ static void test_endless(void)
 	end(&r);
 }
 
+/* Thread 8 runs on CPU 1 and thread 7 on CPU 0, where the event of thread 8 came from: it may be of either. */
+#define OF_EITHER(at, trace, event) \
+	at " 0 u:zipkin:timestamp trace_name=\"a\" service_name=\"t\" trace_id=" trace " span_id=" trace \
+	" parent_span_id=0 event=\"" event "\" ctx.vtid=8 ctx.vpid=8\n"
+#define TWO_RUN \
+	"1 0 lttng_statedump_process_state tid=7 pid=7 ppid=1 name=\"t7\" type=0\n" \
+	"2 0 lttng_statedump_process_state tid=8 pid=8 ppid=1 name=\"t8\" type=0\n" \
+	"3 0 sched_switch prev_tid=0 prev_state=0 next_tid=7\n4 1 sched_switch prev_tid=0 prev_state=0 next_tid=8\n"
+#define SECONDS(a, b, c, d) \
+	a " 0 syscall_entry_getpid \n" b " 0 syscall_entry_getpid \n" c " 0 syscall_entry_getpid \n" \
+	d " 0 syscall_entry_getpid \n"
+
+struct dropped {
+	const char *name, *script;
+	uint64_t span;			/* of the trace that is retained, */
+	int64_t begin_ns, end_ns;	/* and its times */
+};
+
+static const struct dropped dropped[] = {
+	{ "the first trace", TWO_RUN OF_EITHER("10", "1", "start") OF_EITHER("20", "1", "end")
+	  OF_EITHER("1000000000", "2", "start")
+	  SECONDS("2500000000", "3500000000", "4500000000", "5500000000") OF_EITHER("6000000000", "2", "end"),
+	  2, 1000000000, 6000000000 },
+	{ "one in between", TWO_RUN OF_EITHER("10", "2", "start") OF_EITHER("20", "1", "start")
+	  OF_EITHER("30", "1", "end") OF_EITHER("1000000000", "2", "what?")
+	  SECONDS("2500000000", "3500000000", "4500000000", "5500000000") OF_EITHER("6000000000", "2", "end"),
+	  2, 10, 6000000000 },
+	{ "two, one after the other", TWO_RUN OF_EITHER("10", "1", "start") OF_EITHER("20", "1", "end")
+	  OF_EITHER("30", "2", "start") OF_EITHER("2500000000", "3", "start") OF_EITHER("2500000010", "3", "end")
+	  SECONDS("3500000000", "4500000000", "5500000000", "6500000000") OF_EITHER("7000000000", "2", "end"),
+	  2, 30, 7000000000 },
+};
+
+/* Live: a trace is dropped, while another one goes on that has an event of one of two threads. */
+static void test_dropped(gconstpointer data)
+{
+	const struct dropped *x = data;
+	struct recording *rec = traces_record_script(x->script);
+	struct run r = begin(&(struct model_options){ .live = true });
+	for (size_t i = 0; i < recording_n(rec); i++) {
+		model_feed(r.m, recording_tables(rec), recording_event(rec, i), 1);
+		publish(&r, false);
+	}
+	publish(&r, true);
+	assert_span(r.tl, x->span, SPAN_COMPLETE, x->begin_ns, x->end_ns);
+	recording_free(rec);
+	end(&r);
+}
+
 int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
@@ -520,6 +570,10 @@ int main(int argc, char **argv)
 	for (size_t i = 0; i < G_N_ELEMENTS(many); i++) {
 		g_autofree char *path = g_strdup_printf("/spans/many/%s", many[i].name);
 		g_test_add_data_func(path, &many[i], test_many);
+	}
+	for (size_t i = 0; i < G_N_ELEMENTS(dropped); i++) {
+		g_autofree char *path = g_strdup_printf("/spans/dropped/%s", dropped[i].name);
+		g_test_add_data_func(path, &dropped[i], test_dropped);
 	}
 	return g_test_run();
 }

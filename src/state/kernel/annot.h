@@ -55,7 +55,7 @@ struct annot {
 	uint32_t cpu;		/* index in slice.cpus */
 	uint32_t channel;	/* number in slice.channels */
 	uint32_t rule;		/* of a mark: number of its rule, or RULE_FUNCTION */
-	uint32_t next;		/* the next annotation of its trace; ID_NONE; see spans.c */
+	uint32_t next;		/* the next one of its trace's list; ID_NONE: none, or it is in no list; see spans.c */
 	uint64_t address;	/* of a function; 0: an exit without an address (cyg_profile_fast) */
 	struct snap *snap;	/* owned by slice.snaps; NULL: the thread's parts of time are unknown */
 };

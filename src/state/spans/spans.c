@@ -154,7 +154,6 @@ static struct strace *trace_of(struct spans *sp, const struct annot *a)
 static void chain_annot(struct spans *sp, struct strace *t, uint32_t id)
 {
 	g_assert(id < sp->s->annots->len && (t->first_annot == ID_NONE) == (t->last_annot == ID_NONE));
-	g_array_index(sp->s->annots, struct annot, id).next = ID_NONE;
 	if (t->last_annot == ID_NONE)
 		t->first_annot = id;
 	else
@@ -179,6 +178,7 @@ static void index_annots(struct spans *sp, int64_t now, bool final)
 	for (; sp->done < sp->s->annots->len; sp->done++) {
 		struct annot *a = &g_array_index(sp->s->annots, struct annot, sp->done);
 		enum core c = spans_core(sp, a);
+		a->next = ID_NONE;	/* claims, late and foreign ones are in no list */
 		if (a->claims) {
 			a->trace = sp->done ? (a - 1)->trace : a->trace;	/* that of a mark is known now */
 			continue;
