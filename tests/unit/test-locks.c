@@ -3,6 +3,7 @@
 #include "lib/sources.h"
 #include "lib/cuts.h"
 #include "lib/inspect.h"
+#include "lib/report.h"
 #include "lib/traces.h"
 #include "state/publish/model.h"
 #include "views/common.h"
@@ -282,6 +283,90 @@ static void test_not_held_back(void)
 	recording_free(r);
 }
 
+#define MANY 140	/* waits: more than are retained of a thread */
+
+/* 8 sleeps while 7 waits, releases the file's lock, and is preempted often before 7 runs, after publications. */
+struct release {
+	const char *name, *wait, *release, *exit, *end, *locks;
+};
+
+static const struct release releases[] = {
+	{ "flock", ENTER("150", "0", "flock", "fd=3 cmd=2"), ENTER("690", "1", "flock", "fd=4 cmd=8"),
+	  EXIT("705", "1", "flock"), EXIT("2500000100", "0", "flock"),
+	  "/run/a flock 7: 1 500 500@200 0; 150 50 300 0; timer 60%, ran 30%, wakeup 10%; t8/8\n" },
+	{ "record", ENTER("150", "0", "fcntl", "fd=3 cmd=7 arg=1"), ENTER("690", "1", "close", "fd=4"),
+	  EXIT("705", "1", "close"), EXIT("2500000100", "0", "fcntl"),
+	  "/run/a record 7: 1 500 500@200 0; 150 50 300 0; timer 60%, ran 30%, wakeup 10%; t8/8\n" },
+	{ "futex", ENTER("150", "0", "futex", "uaddr=4096 op=128 val=2"), RELEASE("690"),
+	  EXIT("705", "1", "futex"), EXIT("2500000100", "0", "futex"),
+	  "0x1000 futex 7: 1 500 500@200 0; 150 50 300 0; timer 60%, ran 30%, wakeup 10%; t8/8\n" },
+};
+
+static struct recording *release_recording(const struct release *x)
+{
+	g_autoptr(GString) text = g_string_new(BEGIN ENTER("20", "0", "openat", "dfd=-100 filename=\"/run/a\" flags=0")
+					       "21 0 syscall_exit_openat ret=3\n");
+	g_string_append_printf(text, "%s%s%s%s%s", x->wait, SWITCH("200", "0", "7", "1", "0")
+			       SLEEP("210", "300", "1", "8") SLEPT("600", "650", "660", "1", "8"), x->release,
+			       WAKE("700", "1", "7", "0"), x->exit);
+	for (int i = 0; i < MANY; i++) {
+		int at = 1000 + 100 * i;
+		g_string_append_printf(text, "%d 1 sched_switch prev_tid=8 prev_state=0 next_tid=20 prev_comm=\"t8\" "
+				       "next_comm=\"t20\"\n%d 1 sched_switch prev_tid=20 prev_state=1 next_tid=8 "
+				       "prev_comm=\"t20\" next_comm=\"t8\"\n", at, at + 50);
+	}
+	g_string_append_printf(text, "1100000000 1 syscall_entry_getpid \n2100000000 1 syscall_exit_getpid ret=8\n%s%s"
+			       "3500000000 0 syscall_entry_getpid \n", SWITCH("2500000000", "0", "0", "0", "7"),
+			       x->end);
+	return traces_record_script(text->str);
+}
+
+static void check_pieces(const struct recording *r, size_t i, size_t k, bool left_first, const char *whole)
+{
+	size_t n = recording_n(r);
+	struct slice *a = cuts_slice(r, 0, i, true), *b = cuts_slice(r, i, k, false), *c = cuts_slice(r, k, n, false);
+	struct slice *s = left_first ? slice_stitch(slice_stitch(a, b), c) : slice_stitch(a, slice_stitch(b, c));
+	g_autofree char *got = report_of_slice(slice_root(s));
+	g_autofree char *what = g_strdup_printf("cut at %zu %zu, %s first", i, k, left_first ? "left" : "right");
+	report_assert_equal(what, whole, got);
+}
+
+static char *locks_published_often(const struct recording *r, bool often)
+{
+	struct model *m = model_new(&(struct model_options){ 0 });
+	struct timeline *tl = timeline_new(0);
+	for (size_t i = 0; i < recording_n(r); i++) {
+		model_feed(m, recording_tables(r), recording_event(r, i), 1);
+		struct publication *p = often ? model_publish(m, false) : NULL;
+		if (p)
+			timeline_apply(tl, p);
+	}
+	timeline_apply(tl, model_publish(m, true));
+	char *locks = locks_of(tl);
+	timeline_free(tl);
+	model_free(m);
+	return locks;
+}
+
+/* What the holder did during the wait is known, however often it waited after its release. */
+static void test_many_waits(gconstpointer data)
+{
+	const struct release *x = data;
+	struct recording *r = release_recording(x);
+	size_t n = recording_n(r);
+	for (int often = 0; often < 2; often++) {
+		g_autofree char *locks = locks_published_often(r, often);
+		g_assert_cmpstr(locks, ==, x->locks);
+	}
+	g_autofree char *whole = report_of_slice(cuts_slice(r, 0, n, true));
+	for (size_t i = 1; i < n - 1; i += i < 24 ? 1 : 37)
+		for (size_t k = i + 1; k < n; k += k < 24 ? 1 : 37) {
+			check_pieces(r, i, k, true, whole);
+			check_pieces(r, i, k, false, whole);
+		}
+	recording_free(r);
+}
+
 int main(int argc, char *argv[])
 {
 	g_test_init(&argc, &argv, NULL);
@@ -290,5 +375,9 @@ int main(int argc, char *argv[])
 		g_test_add_data_func(path, &stories[i], test_story);
 	}
 	g_test_add_func("/locks/not held back", test_not_held_back);
+	for (size_t i = 0; i < G_N_ELEMENTS(releases); i++) {
+		g_autofree char *path = g_strdup_printf("/locks/many waits after/%s", releases[i].name);
+		g_test_add_data_func(path, &releases[i], test_many_waits);
+	}
 	return g_test_run();
 }

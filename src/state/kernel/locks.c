@@ -155,8 +155,11 @@ void lock_call_ended(struct slice *s, struct thread *t, const struct call *c, in
 	uint64_t address = 0;
 	if (t->file_lock)
 		file_lock_ended(s, t, c, ret);
-	if (t->woke_ns >= c->begin && call_wakes_futex(c, &address) && address)
-		note_release(s, t, c->begin, ts, address, t->woke_from);
+	if (t->woke_ns < c->begin)
+		return;
+	if (!call_wakes_futex(c, &address))
+		address = 0;
+	note_release(s, t, c->begin, ts, address, t->woke_from);
 }
 
 void lock_unknown_call_ended(struct slice *s, struct thread *t, int64_t ts)

@@ -30,12 +30,13 @@ struct lock_wait {			/* a wait that may be for a lock, and was ended by a thread
 	bool got, failed;		/* of a file's lock: the call returned 0, or not */
 };
 
-struct lock_release {		/* a call that released a futex, and woke a thread that may have waited for it */
+struct lock_release {		/* a call that woke a thread that may have waited for a lock */
 	int64_t begin, end;		/* ns; .begin TS_NONE: the call began before the slice, and is not known yet */
-	uint64_t address;		/* of the futex */
+	uint64_t address;		/* of the futex that it released; 0: none, but maybe a file's lock */
 	uint32_t thread;
 	bool ends;			/* the thread ended at once, see release_is_end() */
 	bool whole;			/* .past has all waits since the slice's beginning */
+	bool needed;			/* by a wait that is not decided yet; only while waits are counted */
 	struct vec past;		/* struct past_wait: the thread's newest before .end, owned */
 };
 

@@ -433,8 +433,7 @@ void thread_exit_call(struct slice *s, struct thread *t, const struct rec *r)
 	}
 	if (s->follow)
 		call_facts_of_exit(s, t, r);
-	if (st->call_state == CALL_UNRESOLVED && !st->call_lost && r->info->futex_args &&
-	    !s->from_start && slice_counts_locks(s))
+	if (lock_in_unknown_call(s, st) && slice_counts_locks(s))
 		lock_unknown_call_ended(s, t, r->ts);
 	if (st->call_state == CALL_UNRESOLVED)
 		unknown_ends(s, t, INITIAL_BY_EXIT, r);

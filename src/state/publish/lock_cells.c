@@ -76,13 +76,13 @@ static void put_in_order(struct slice *s)
 }
 
 /* The release by the thread that was under way at the instant; NULL: none is noted. */
-static const struct lock_release *release_at(const struct slice *s, uint32_t thread, int64_t at)
+static struct lock_release *release_at(const struct slice *s, uint32_t thread, int64_t at)
 {
 	const struct vec *all = &s->locks.releases;
-	const struct lock_release *each = all->data;
+	struct lock_release *each = all->data;
 	size_t at_least = FIRST_INDEX(i, all->len, each[i].thread > thread ||
 				      (each[i].thread == thread && each[i].end >= at));
-	const struct lock_release *r = at_least < all->len ? &each[at_least] : NULL;
+	struct lock_release *r = at_least < all->len ? &each[at_least] : NULL;
 	return r && r->thread == thread && r->begin != TS_NONE && r->begin <= at ? r : NULL;
 }
 
@@ -111,7 +111,7 @@ static enum decision decide_futex(const struct slice *s, const struct lock_wait 
 	*ret = (struct holding){ .holder = waker, .past = r ? &r->past : &t->past };
 	if (!r && is_releasing(t, w->call.futex, w->wake))
 		return final ? IS_A_LOCK : UNDECIDED;
-	if (!r || r->address != w->call.futex || r->ends)
+	if (!r || !r->address || r->address != w->call.futex || r->ends)
 		return NOT_A_LOCK;
 	return final || has_gone_on(s, t, r->end) ? IS_A_LOCK : UNDECIDED;
 }
@@ -125,9 +125,13 @@ static enum decision decide_file(const struct slice *s, const struct names *n, c
 	bool open = t->st.call_state == CALL_IN && t->st.call.seq == w->call.seq;
 	bool dropped = time_floor(w->wake, s->step) / s->step < s->retained_from;	/* its second */
 	bool known = waker != ID_NONE && !thread_at(s, waker)->idle && !names_is_kernel(n, waker);
-	*ret = (struct holding){ .holder = known ? waker : ID_NONE, .past = known ? &thread_at(s, waker)->past : NULL };
+	struct lock_release *r = known ? release_at(s, waker, w->wake) : NULL;
+	*ret = (struct holding){ .holder = known ? waker : ID_NONE,
+				 .past = r ? &r->past : known ? &thread_at(s, waker)->past : NULL };
 	if (w->got || w->failed || final || !open || dropped)
 		return w->got ? IS_A_LOCK : NOT_A_LOCK;
+	if (r)
+		r->needed = true;
 	return UNDECIDED;
 }
 
@@ -262,14 +266,16 @@ static void count(struct lock_counter *c, struct slice *s, const struct names *n
 		add_holder(&x, h);
 }
 
-/* Drops releases that no wait from that instant on needs. */
+/* Drops releases that no wait from that instant on needs, and no undecided one for a file's lock. */
 static void forget_releases(struct slice *s, int64_t needed)
 {
 	struct vec *all = &s->locks.releases;
 	uint32_t left = 0;
 	needed = MIN(needed, s->last - RETAINED_NS);
 	ARRAY_EACH(struct lock_release, r, all) {
-		if (r->end >= needed)
+		bool retained = r->end >= needed || r->needed;
+		r->needed = false;
+		if (retained)
 			*vec_at(all, struct lock_release, left++) = *r;
 		else
 			vec_free(&r->past);
