@@ -77,4 +77,8 @@ struct text_candidate { const char *name, *meaning, *title; };
 typedef struct text_candidate (*text_candidate_at)(size_t i, const void *data);
 const char *text_suggest(const char *word, text_candidate_at at, const void *data);
 
+/* A UUID as text: "0a0a0a0a-0a0a-0a0a-0a0a-0a0a0a0a0a0a". */
+#define TEXT_UUID_BYTES 37		/* with its NUL */
+void text_uuid(char to[TEXT_UUID_BYTES], const uint8_t uuid[16]);
+
 #endif

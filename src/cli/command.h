@@ -81,7 +81,7 @@ struct output_options {
 /* A session of this machine. */
 struct session_options {
 	bool yes, keep, spans_only, calls_only, functions;
-	unsigned kernel;		/* enum plan_tracer */
+	int kernel;			/* enum plan_tracer */
 	char *session;			/* NULL: blktop-PID */
 	unsigned timer_us;
 	int loglevel;			/* -1: all */

@@ -268,20 +268,6 @@ static bool take_timer(const struct option_row *r, const char *text, void *field
 	return true;
 }
 
-static bool take_kernel(const struct option_row *r, const char *text, void *field, GError **error)
-{
-	static const struct { const char *word; enum plan_tracer tracer; } words[] = {
-		{ "lttng", PLAN_LTTNG }, { "tracefs", PLAN_TRACEFS }, { "none", PLAN_NO_TRACER },
-	};
-	for (size_t i = 0; i < G_N_ELEMENTS(words); i++) {
-		if (!strcmp(text, words[i].word)) {
-			*(unsigned *)field = words[i].tracer;
-			return true;
-		}
-	}
-	return refuse(r, "lttng, tracefs or none", text, error);
-}
-
 static bool take_loglevel(const struct option_row *r, const char *text, void *field, GError **error)
 {
 	*(int *)field = plan_loglevel(text);
@@ -585,11 +571,11 @@ const struct option_row option_rows[] = {
 	     "make the session without waiting for Enter"),
 	VALUE("pid", 0, "PID", GROUP_SESSION, options.session.pid, take_count, "follow only it and its children",
 	      "follow this process and its children"),
-	VALUE("kernel", 0, "TRACER", GROUP_SESSION, options.session.kernel, take_kernel,
+	VALUE("kernel", 0, "TRACER", GROUP_SESSION, options.session.kernel, take_choice,
 	      "lttng, tracefs (its own buffer), none",
-	      "record kernel events by the modules of LTTng (lttng), by the kernel's own ring buffer (tracefs), or "
-	      "not (none)",
-	      NOT_WITH("spans-only")),
+	      "record kernel events by the modules of LTTng (lttng), by the kernel's own ring buffer (tracefs), or not "
+	      "(none); auto: lttng, else tracefs",
+	      NOT_WITH("spans-only"), .choices = plan_tracer_words),
 	FLAG("spans-only", 0, GROUP_SESSION, options.session.spans_only, "the same as --kernel none",
 	     "record spans of programs, and no kernel events",
 	     NOT_WITH("calls-only kprobe")),

@@ -25,7 +25,7 @@ IDS = {name: 300 + i for i, name in enumerate(EVENTS)}
 
 class File:
     def __init__(self, version=6, big=False, long_size=8, page_size=4096, compression="none", clock="mono",
-                 uname="Linux box 6.1.0-test #1 SMP x86_64", offset=None, cmdlines=(), overrun=0):
+                 uname="Linux box 6.1.0-test #1 SMP x86_64", offset=None, cmdlines=(), overrun=()):
         self.version, self.big, self.long_size, self.page_size = version, big, long_size, page_size
         self.compression, self.clock, self.uname, self.offset = compression, clock, uname, offset
         self.cmdlines, self.overrun = cmdlines, overrun
@@ -158,8 +158,8 @@ class File:
         out = [(4, f"local global [{self.clock}]\0".encode()), (5, self.uname.encode() + b"\0")]
         if self.offset is not None:
             out.append((7, str(self.offset).encode() + b"\0"))
-        if self.overrun:
-            out.append((2, f"CPU: 0\nentries: 0\noverrun: {self.overrun}\ncommit overrun: 0\n\0".encode()))
+        for cpu, n in enumerate(self.overrun):
+            out.append((2, f"CPU: {cpu}\nentries: 0\noverrun: {n}\ncommit overrun: 0\n\0".encode()))
         return out
 
     def start(self):

@@ -121,6 +121,14 @@ def poll(condition):
     return condition()
 
 
+def check_calls_only():
+    table, said, r = worker("processes", "--calls-only")
+    family = {said["pid"], *said["children"]}
+    others = [x for x in table if x["pid"].isdigit() and int(x["syscalls"] or 0) and int(x["pid"]) not in family]
+    mine = sum(int(x["syscalls"] or 0) for x in table if x["pid"] == str(said["pid"]))
+    tap.ok("--calls-only records system calls of the program and its children only", [] if mine > 1300 and not others else [mine, others, r.stderr])
+
+
 def check_losses():
     """blktop is stopped while much happens: the kernel overwrites events. What is lost is reported, where it was lost."""
     p, instance = start("--format", "csv", "--view", "losses", "--", sys.executable, "-c",
@@ -201,7 +209,7 @@ def check_messages():
                        text=True, env=ENV, timeout=LIMIT, check=False)
     tap.ok("--kernel none records no kernel", [] if "cpu_ns" not in r.stdout or " 0 " in r.stdout else [r.stdout[:300]])
     r = subprocess.run([PROGRAM, "-b", "--kernel", "perf"], capture_output=True, text=True, env=ENV, timeout=LIMIT, check=False)
-    tap.ok("an unknown tracer is refused", [] if r.returncode == 2 and "lttng, tracefs or none" in r.stderr else [r.stderr])
+    tap.ok("an unknown tracer is refused", [] if r.returncode == 2 and "one of auto, lttng, tracefs, none" in r.stderr else [r.stderr])
 
 
 def main():
@@ -220,6 +228,7 @@ def main():
         if not before:
             subprocess.run(["mount", "-t", "tracefs", "tracefs", MOUNT], check=True)
         check_figures()
+        check_calls_only()
         check_losses()
         check_ends()
         check_two()

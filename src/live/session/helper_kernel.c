@@ -18,12 +18,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
 
 #define FREE_PATIENCE_MS 3000		/* for the client to close its descriptors */
 
 struct helper_kernel {
+	char *name;			/* of the instance: the client's process id is in it, for the sweep */
 	struct tracefs_instance *instance;
 	int alive; /* the writing end of the pipe whose end tells the client that recording has stopped */
 	GArray *excluded;		/* int: threads whose system calls are not recorded, sorted */
@@ -83,13 +83,6 @@ void kernel_tick(struct helper_state *w)
 
 /* ---- making ---- */
 
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
-
 static bool hand_over(struct helper_state *w, uint64_t start, GError **error)
 {
 	int pipe_fds[2];
@@ -105,19 +98,30 @@ static bool hand_over(struct helper_state *w, uint64_t start, GError **error)
 	h->setup.own[0] = w->client;
 	h->setup.own[1] = getpid();
 	h->state = g_byte_array_new();
-	h->state_begin = now_ns();
+	h->state_begin = tracefs_clock(CLOCK_MONOTONIC);
 	tracefs_state_read("", h->state);
-	h->state_end = now_ns();
+	h->state_end = tracefs_clock(CLOCK_MONOTONIC);
 	bool done = handover_send(w->fd, HELPER_MSG_KERNEL, h, w->kernel->instance, error);
 	handover_free(h);
 	return done;
 }
 
+/* --calls-only: nothing of other processes. */
+static bool follow_only(struct helper_state *w, GError **error)
+{
+	g_autoptr(GArray) threads = g_array_new(FALSE, FALSE, sizeof(int));
+	g_autoptr(GArray) followed = follow_descendants(w->o->program ? w->follow.program : w->o->pid);
+	for (guint i = 0; i < followed->len; i++)
+		add_threads(threads, g_array_index(followed, int, i));
+	return tracefs_instance_follow(w->kernel->instance, (const int *)(const void *)threads->data, threads->len, error);
+}
+
 bool kernel_begin(struct helper_state *w, GError **error)
 {
 	struct plan_channel *c = &w->plan->channel[PLAN_KERNEL];
+	g_autofree char *name = g_strdup_printf(HELPER_SESSION_PREFIX "%d", (int)w->client);
 	struct tracefs_wish wish = {
-		.name = w->o->session, .buffer_bytes = c->subbuf_bytes * c->n_subbufs, .wants = wants, .data = c
+		.name = name, .buffer_bytes = c->subbuf_bytes * c->n_subbufs, .wants = wants, .data = c
 	};
 	uint64_t start;
 	struct tracefs_instance *i = tracefs_instance_new(&wish, error);
@@ -125,9 +129,10 @@ bool kernel_begin(struct helper_state *w, GError **error)
 		return false;
 	w->kernel = g_new0(struct helper_kernel, 1);
 	w->kernel->instance = i;
+	w->kernel->name = g_steal_pointer(&name);
 	w->kernel->alive = -1;
 	kernel_tick(w);
-	if (tracefs_instance_start(i, &start, error) && hand_over(w, start, error))
+	if ((!w->o->calls_only || follow_only(w, error)) && tracefs_instance_start(i, &start, error) && hand_over(w, start, error))
 		return true;
 	kernel_end(w);
 	return false;
@@ -151,8 +156,8 @@ void kernel_end(struct helper_state *w)
 	kernel_stop(w);
 	if (!tracefs_instance_free(k->instance, FREE_PATIENCE_MS))
 		helper_send(w, HELPER_MSG_MESSAGE,
-			    "the kernel's tracing instance %s is still in use; remove it: blktop --sweep",
-			    w->o->session);
+			    "the kernel's tracing instance %s is still in use; remove it: blktop --sweep", k->name);
+	g_free(k->name);
 	if (k->excluded)
 		g_array_unref(k->excluded);
 	g_clear_pointer(&w->kernel, g_free);

@@ -109,7 +109,7 @@ void exec_reap(struct helper_state *w);		/* reports its end, if that is an error
 void exec_end(struct helper_state *w);		/* waits some seconds for its end, then ends it */
 
 /* helper_kernel.c: begins to record the kernel as the plan says, and sends the client what it needs to read it. stop:
- * nothing is recorded any more, and the client is told; end: removes everything. tick: to be called now and then. */
+ * ends recording, which the client notices; end: removes everything. tick: call it now and then. */
 bool kernel_begin(struct helper_state *w, GError **error);
 void kernel_tick(struct helper_state *w);
 void kernel_stop(struct helper_state *w);

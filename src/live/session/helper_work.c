@@ -208,8 +208,9 @@ static void describe_snapshots(const struct helper_state *w, GString *s)
 {
 	char memory[TIMEFMT_LEN];
 	g_autofree char *text = !w->snapshot_plan ? g_strdup_printf("of session %s", w->snapshot) :
-		g_strdup_printf("a second session, %s: the same events in buffers that are overwritten, "
+		g_strdup_printf("a second session, %s: the same events%s in buffers that are overwritten, "
 				"%s of memory", w->snapshot,
+				w->plan->channel[PLAN_KERNEL].by_tracefs ? " of programs, none of the kernel," : "",
 				timefmt_bytes(memory, plan_memory(w->snapshot_plan, n_cpus())));
 	plan_line(s, "snapshots", text);
 }

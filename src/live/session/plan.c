@@ -33,6 +33,8 @@ static const struct plan_buffers {
 	[PLAN_UST] = { "spans", 256, 8, { "vpid", "vtid", "procname" } },
 };
 
+const char *const plan_tracer_words[] = { "auto", "lttng", "tracefs", "none", NULL };
+
 enum plan_origin plan_origin(const struct blk_subscription *row)
 {
 	if (!row->needs || strcmp(row->event, BLK_PROBES) == 0)	/* probes are requested by --kprobe only */
@@ -138,10 +140,10 @@ bool plan_records(const struct plan_channel *c, const char *event)
 	PTR_EACH(const struct plan_event, e, c->events) {
 		size_t n = strlen(e->name);
 		bool is_prefix = n && e->name[n - 1] == '*';
-		if (e->kind == PLAN_KIND_SYSCALLS
-			    ? call_event_of(event, NULL) != CALL_EVENT_NONE
-			    : e->kind == PLAN_KIND_TRACEPOINT &&
-				      (is_prefix ? !strncmp(event, e->name, n - 1) : !strcmp(event, e->name)))
+		if (e->kind == PLAN_KIND_SYSCALLS && call_event_of(event, NULL) != CALL_EVENT_NONE)
+			return true;
+		if (e->kind == PLAN_KIND_TRACEPOINT &&
+		    (is_prefix ? !strncmp(event, e->name, n - 1) : !strcmp(event, e->name)))
 			return true;
 	}
 	return false;
@@ -374,8 +376,8 @@ static void describe_tracefs(GString *s, const struct plan_channel *c, unsigned 
 		timefmt_bytes(size, c->subbuf_bytes * c->n_subbufs), n_cpus,
 		timefmt_bytes(all, c->subbuf_bytes * c->n_subbufs * n_cpus));
 	plan_line(s, "", buffers_text);
-	plan_line(s, "",
-		  "not known: names of files that are opened (before Linux 7.0), peers of sockets, packet headers");
+	plan_line(s, "", "not known: names of files that are opened (before Linux 7.0), peers of sockets, packet headers, "
+		  "counters of --perf");
 }
 
 static void describe_channel(GString *s, const struct plan *p, enum plan_domain domain,

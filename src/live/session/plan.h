@@ -29,6 +29,7 @@ struct plan_event {
 
 /* What records the kernel. PLAN_ANY_TRACER: LTTng's modules if they are there, else the kernel's own ring buffer. */
 enum plan_tracer { PLAN_ANY_TRACER, PLAN_LTTNG, PLAN_TRACEFS, PLAN_NO_TRACER };
+extern const char *const plan_tracer_words[];	/* "auto", "lttng", ...; NULL-terminated */
 
 struct plan_channel {
 	bool used;

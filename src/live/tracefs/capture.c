@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <sys/random.h>
 #include <sys/utsname.h>
-#include <time.h>
 #include <unistd.h>
 
 #define BATCH_BYTES (4u << 20)		/* of pages that are transcoded at once */
@@ -29,21 +28,14 @@ struct capture {
 
 /* ---- the setup ---- */
 
-static uint64_t now_ns(clockid_t clock)
-{
-	struct timespec t;
-	clock_gettime(clock, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
-
 /* The narrowest of some measurements: the time between the two readings of one clock bounds its error. */
 static int64_t clock_offset(void)
 {
 	int64_t offset = 0;
 	uint64_t narrowest = UINT64_MAX;
 	for (unsigned i = 0; i < 10; i++) {
-		uint64_t before = now_ns(CLOCK_MONOTONIC), real = now_ns(CLOCK_REALTIME),
-			 after = now_ns(CLOCK_MONOTONIC);
+		uint64_t before = tracefs_clock(CLOCK_MONOTONIC), real = tracefs_clock(CLOCK_REALTIME),
+			 after = tracefs_clock(CLOCK_MONOTONIC);
 		if (after - before < narrowest) {
 			narrowest = after - before;
 			offset = (int64_t)(real - before - narrowest / 2);
@@ -224,7 +216,7 @@ static size_t read_cpu(struct capture *c, const struct tracefs_cpu *cpu)
 
 uint64_t capture_round(struct capture *c, size_t *ret_pages)
 {
-	uint64_t begin = now_ns(CLOCK_MONOTONIC);
+	uint64_t begin = tracefs_clock(CLOCK_MONOTONIC);
 	size_t pages = 0;
 	bool is_drained = true;
 	for (size_t i = 0; i < c->n_cpus; i++) {

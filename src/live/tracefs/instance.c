@@ -11,7 +11,6 @@
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 G_DEFINE_QUARK(blk-tracefs-error-quark, tracefs_error)
@@ -116,6 +115,13 @@ static int mount_and_open(bool *ret_mounted, GError **error)
 	return fd;
 }
 
+/* What it is used for by others stays: their files are open. */
+static void unmount(bool mounted)
+{
+	if (mounted)
+		umount2(MOUNT, UMOUNT_NOFOLLOW | MNT_DETACH);
+}
+
 /* ---- events ---- */
 
 typedef void (*each_event)(void *data, const char *system, const char *event, const char *lttng);
@@ -138,8 +144,18 @@ static bool for_events(int root, each_event f, void *data)
 	return true;
 }
 
+/* Events have the ids of the first pid namespace, so /proc must have them, too. Source: include/linux/proc_ns.h. */
+static bool is_first_namespace(void)
+{
+	struct stat st;
+	return stat("/proc/self/ns/pid", &st) || st.st_ino == 0xEFFFFFFC;
+}
+
 bool tracefs_is_usable(GError **error)
 {
+	if (!is_first_namespace())
+		return fail(error, TRACEFS_ERROR, 0, "the kernel is not traced: this is a container, where processes have other "
+			    "ids than in the kernel's events; run blktop outside of it");
 	int root = open_mount();
 	g_autofree char *kinds = NULL;
 	if (root < 0) {		/* root can mount it */
@@ -265,14 +281,20 @@ bool tracefs_instance_exclude(struct tracefs_instance *i, const int *tids, size_
 	return !i->has_syscalls || set(i, "events/syscalls/filter", filter->str, error);
 }
 
+bool tracefs_instance_follow(struct tracefs_instance *i, const int *tids, size_t n, GError **error)
+{
+	g_autoptr(GString) text = g_string_new(NULL);
+	for (size_t k = 0; k < n; k++)
+		g_string_append_printf(text, "%d ", tids[k]);
+	return set(i, "options/event-fork", "1", error) && set(i, "set_event_pid", text->str, error);
+}
+
 bool tracefs_instance_start(struct tracefs_instance *i, uint64_t *ret_cycles, GError **error)
 {
 	for (guint k = 0; k < i->events->len; k++)
 		if (!set(i, i->events->pdata[k], "1", error))
 			return false;
-	struct timespec now;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	*ret_cycles = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+	*ret_cycles = tracefs_clock(CLOCK_MONOTONIC);
 	return set(i, "tracing_on", "1", error);
 }
 
@@ -309,8 +331,7 @@ bool tracefs_instance_free(struct tracefs_instance *i, int patience_ms)
 	}
 	if (i->root >= 0)
 		close(i->root);
-	if (i->mounted)
-		umount2(MOUNT, UMOUNT_NOFOLLOW | MNT_DETACH);
+	unmount(i->mounted);
 	g_array_unref(i->cpus);
 	g_string_free(i->formats, TRUE);
 	g_ptr_array_unref(i->events);
@@ -340,7 +361,8 @@ const char *tracefs_instance_formats(const struct tracefs_instance *i)
 
 void tracefs_sweep(const char *prefix, bool (*has_ended)(int pid), GString *report)
 {
-	int root = open_mount();
+	bool mounted;
+	int root = mount_and_open(&mounted, NULL);	/* what is left is there also when it is not mounted */
 	int fd = root < 0 ? -1 : openat(root, "instances", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	g_autofree char *path = fd < 0 ? NULL : g_strdup_printf("/proc/self/fd/%d", fd);
 	g_autoptr(GDir) dir = path ? g_dir_open(path, 0, NULL) : NULL;
@@ -360,4 +382,5 @@ void tracefs_sweep(const char *prefix, bool (*has_ended)(int pid), GString *repo
 		close(fd);
 	if (root >= 0)
 		close(root);
+	unmount(mounted);
 }

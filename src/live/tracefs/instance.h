@@ -18,6 +18,7 @@
 #include <glib.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <time.h>
 
 #define TRACEFS_ERROR tracefs_error_quark()
 GQuark tracefs_error_quark(void);
@@ -53,6 +54,17 @@ const char *tracefs_instance_header(const struct tracefs_instance *i);
 const char *tracefs_instance_formats(const struct tracefs_instance *i);
 /* System calls of these threads are not recorded, as they are those of the reader. */
 bool tracefs_instance_exclude(struct tracefs_instance *i, const int *tids, size_t n, GError **error);
+
+/* Records only the events of these threads, and of those that they make. Before the start. */
+bool tracefs_instance_follow(struct tracefs_instance *i, const int *tids, size_t n, GError **error);
+
+/* ns of a clock that cannot fail: CLOCK_MONOTONIC, CLOCK_REALTIME. */
+static inline uint64_t tracefs_clock(clockid_t clock)
+{
+	struct timespec t;
+	clock_gettime(clock, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
 
 /* Can this user trace the kernel with it? Changes nothing. False: *error says why not, and what to do. */
 bool tracefs_is_usable(GError **error);

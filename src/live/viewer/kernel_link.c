@@ -108,9 +108,10 @@ static void capture_until_end(struct kernel_link *k, struct capture *c)
 {
 	for (bool is_over = false; !link_stopped(&k->link);) {
 		size_t pages = 0;
-		if (attach_room(k->sink) != ATTACH_FULL)
+		bool has_room = attach_room(k->sink) != ATTACH_FULL;
+		if (has_room)
 			put_beacons(k, capture_round(c, &pages));
-		if (is_over && !pages)
+		if (is_over && has_room && !pages)
 			return;
 		is_over = wait_round(k);
 	}

@@ -4,6 +4,7 @@
 
 #include "base/each.h"
 #include "base/limits.h"
+#include "base/text.h"
 
 #include <string.h>
 
@@ -365,10 +366,7 @@ static bool read_clock_uuid(struct ctf_parser *p, void *target)
 	uint8_t u[16];
 	if (!read_uuid(p, u))
 		return false;
-	g_snprintf(c->uuid, sizeof c->uuid,
-		   "%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x",
-		   u[0], u[1], u[2], u[3], u[4], u[5], u[6], u[7], u[8], u[9], u[10], u[11], u[12],
-		   u[13], u[14], u[15]);
+	text_uuid(c->uuid, u);
 	return true;
 }
 

@@ -16,7 +16,7 @@ struct conversion {
 	GArray *files;			/* int by stream: descriptors of CPUs, then of the state; -1: not made yet */
 	int metadata;
 	int why;			/* errno of the first write that failed; 0: none did */
-	uint64_t overwritten;		/* events, by the file's statistics, that no page told yet */
+	const struct trace_dat *file;
 	uint64_t first;			/* cycles of the first packet */
 };
 
@@ -78,12 +78,10 @@ static void put_packet(void *data, unsigned stream_class, unsigned instance, GBy
 	g_bytes_unref(packet);
 }
 
-/* The statistics have the sum of all CPUs: the first page that does not say how many are missing gets the rest. */
 static uint64_t overwritten(void *data, unsigned cpu)
 {
-	struct conversion *c = data;
-	(void)cpu;
-	return c->overwritten;
+	const struct conversion *c = data;
+	return trace_dat_overwritten(c->file, cpu);
 }
 
 /* ---- what the file says ---- */
@@ -175,7 +173,7 @@ static bool convert(struct trace_dat *d, struct conversion *c, const char *path,
 				    .clock_offset = info->has_offset ? info->offset_ns : 0 };
 	struct ring_sink sink = { .metadata = put_metadata, .packet = put_packet, .overwritten = overwritten };
 	make_uuid(info, path, trace.uuid);
-	c->overwritten = info->overwritten;
+	c->file = d;
 	g_autoptr(ring_packets) p = ring_packets_new(&info->layout, &trace, &sink, c);
 	g_autoptr(GPtrArray) formats = trace_dat_take_formats(d);
 	for (guint i = 0; i < formats->len; i++)

@@ -15,7 +15,7 @@
 #include "trace/ring/ring_packets.h"
 
 struct ring_dump;
-/* Begins at this time, which must not be before that of an earlier dump of the same trace. */
+/* Begins at this time (cycles). A trace has one dump. */
 struct ring_dump *ring_dump_new(struct ring_packets *p, uint64_t cycles);
 void ring_dump_end(struct ring_dump *d, uint64_t cycles);
 

@@ -3,6 +3,7 @@
 #include "trace/ring/ring_packets.h"
 
 #include "base/intmap.h"
+#include "base/text.h"
 #include "trace/ring/ring_packet.h"
 #include "trace/ring/ring_program.h"
 
@@ -17,7 +18,9 @@ struct event_class {
 	ring_program *programs[2];	/* [1]: with the processes of both threads; NULL: not needed yet */
 	unsigned ids[2];
 	enum { PLAIN_EVENT, FORK_EVENT, NEW_TASK_EVENT, CALL_EVENT } kind;
-	uint32_t child, flags;		/* offsets: of the new thread's id; NEW_TASK_EVENT: of its clone flags */
+	uint32_t child;			/* offset of the new thread's id: FORK_EVENT, NEW_TASK_EVENT */
+	uint32_t parent;		/* offset of its creator's: FORK_EVENT */
+	uint32_t flags;			/* offset of its clone flags, which have .flags_size bytes: NEW_TASK_EVENT */
 	uint8_t flags_size;
 };
 
@@ -80,8 +83,8 @@ static const char streams[] =
 	"\t\tstruct {\n\t\t\tuint32_clock_t timestamp;\n\t\t} compact;\n"
 	"\t\tstruct {\n\t\t\tuint32_t id;\n\t\t\tuint64_clock_t timestamp;\n\t\t} extended;\n"
 	"\t} v;\n} align(8);\n\n"
-	"stream {\n\tid = 0;\n\tevent.header := struct event_header_large;\n\tpacket.context := struct "
-	"packet_context;\n"
+	"stream {\n\tid = 0;\n\tevent.header := struct event_header_large;\n"
+	"\tpacket.context := struct packet_context;\n"
 	"\tevent.context := struct {\n"
 	"\t\tinteger { size = 32; align = 8; signed = 1; encoding = none; base = 10; } _tid;\n\t};\n};\n\n"
 	"stream {\n\tid = 1;\n\tevent.header := struct event_header_large;\n"
@@ -89,15 +92,12 @@ static const char streams[] =
 
 static void declare_trace(struct ring_packets *p, const struct ring_trace *trace)
 {
-	const uint8_t *u = trace->uuid;
+	char uuid[TEXT_UUID_BYTES];
 	g_autoptr(GString) s = g_string_new(types);
-	g_string_append_printf(
-		s,
-		"trace {\n\tmajor = 1;\n\tminor = 8;\n\tuuid = \"%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-"
-		"%02x%02x%02x%02x%02x%02x\";\n\tbyte_order = le;\n\tpacket.header := struct {\n"
-		"\t\tuint32_t magic;\n\t\tuint8_t  uuid[16];\n\t\tuint32_t stream_id;\n"
-		"\t\tuint64_t stream_instance_id;\n\t};\n};\n\n",
-		u[0], u[1], u[2], u[3], u[4], u[5], u[6], u[7], u[8], u[9], u[10], u[11], u[12], u[13], u[14], u[15]);
+	text_uuid(uuid, trace->uuid);
+	g_string_append_printf(s, "trace {\n\tmajor = 1;\n\tminor = 8;\n\tuuid = \"%s\";\n\tbyte_order = le;\n"
+			       "\tpacket.header := struct {\n\t\tuint32_t magic;\n\t\tuint8_t  uuid[16];\n"
+			       "\t\tuint32_t stream_id;\n\t\tuint64_t stream_instance_id;\n\t};\n};\n\n", uuid);
 	g_string_append(s, "env {\n");
 	declare_text(s, "hostname", trace->hostname);
 	g_string_append(s, "\tdomain = \"kernel\";\n\tsysname = \"Linux\";\n");
@@ -191,7 +191,7 @@ void ring_packets_add_format(struct ring_packets *p, struct ring_format *format)
 	const struct ring_field *flags = ring_fields_find(format->fields, "clone_flags");
 	c->format = format;
 	if (is_event(format, "sched", "sched_process_fork") && offset_of(format, "child_pid", &c->child) &&
-	    offset_of(format, "parent_pid", &c->flags))
+	    offset_of(format, "parent_pid", &c->parent))
 		c->kind = FORK_EVENT;
 	if (is_event(format, "task", "task_newtask") && offset_of(format, "pid", &c->child) && flags &&
 	    (flags->size == 4 || flags->size == 8) && flags->place == RING_INLINE) {
@@ -391,7 +391,7 @@ static bool fork_processes(struct ring_packets *p, const struct cpu_stream *c, c
 			   struct ring_run *run)
 {
 	int32_t child = (int32_t)number_at(p, &run->event, class->child, 4);
-	int32_t parent = (int32_t)number_at(p, &run->event, class->flags, 4);
+	int32_t parent = (int32_t)number_at(p, &run->event, class->parent, 4);
 	if (!child || c->new_task != child)
 		return false;
 	run->parent_tgid = process_of(p, parent);

@@ -71,7 +71,7 @@ struct ring_read {
 	size_t n;		/* of one page */
 };
 /* Pages of any CPUs; those of one CPU are in order. What the kernel knew at the same time should be in one call: the
- * process of a thread may be told by an event on another CPU. */
+ * an event on another CPU may say which process a thread belongs to. */
 void ring_packets_pages(struct ring_packets *p, const struct ring_read *pages, size_t n);
 
 /* Gives the CPU's events so far to the sink, in a packet that lasts until `until` (cycles; 0: until its last event). */

@@ -3,6 +3,7 @@
 #include "trace/ring/trace_dat.h"
 
 #include "base/fail.h"
+#include "base/intmap.h"
 #include "base/limits.h"
 
 #include <errno.h>
@@ -48,6 +49,7 @@ struct trace_dat {
 	struct trace_dat_info info;
 	char *clock, *uname;
 	GArray *cpus;			/* struct cpu_data */
+	struct intmap overwritten;	/* number of a CPU -> events, at most INTMAP_NONE - 1 */
 	GPtrArray *formats;
 	char *cmdlines;
 };
@@ -289,16 +291,28 @@ static bool read_buffer(struct bytes_at *p, GError **error)
 	return true;
 }
 
-/* "overrun: N" of a CPU's statistics. */
+/* The number behind a key of a CPU's statistics. False: there is none. */
+static bool read_statistic(const char *text, const char *key, guint64 *n)
+{
+	const char *at = strstr(text, key);
+	if (!at)
+		return false;
+	at += strlen(key);
+	g_autofree char *digits = g_strstrip(g_strndup(at, strcspn(at, "\n")));
+	return g_ascii_string_to_unsigned(digits, 10, 0, INTMAP_NONE - 1, n, NULL);
+}
+
 static void read_statistics(struct trace_dat *d, const char *text)
 {
-	const char *at = strstr(text, "\noverrun:");
-	guint64 n;
-	if (!at)
-		return;
-	g_autofree char *digits = g_strstrip(g_strndup(at + 9, strcspn(at + 9, "\n")));
-	if (g_ascii_string_to_unsigned(digits, 10, 0, G_MAXUINT64, &n, NULL))
-		d->info.overwritten += n;
+	guint64 cpu, n;
+	if (read_statistic(text, "CPU:", &cpu) && read_statistic(text, "\noverrun:", &n))
+		intmap_set(&d->overwritten, cpu, (uint32_t)n);
+}
+
+uint64_t trace_dat_overwritten(const struct trace_dat *d, unsigned cpu)
+{
+	uint32_t n = intmap_get(&d->overwritten, cpu);
+	return n == INTMAP_NONE ? 0 : n;
 }
 
 /* The chosen clock is the one in brackets: "local global [mono]". */
@@ -523,6 +537,7 @@ void trace_dat_free(struct trace_dat *d)
 		return;
 	close(d->fd);
 	g_array_unref(d->cpus);
+	intmap_clear(&d->overwritten);
 	g_ptr_array_unref(d->formats);
 	g_free(d->clock);
 	g_free(d->uname);

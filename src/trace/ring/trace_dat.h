@@ -32,12 +32,14 @@ struct trace_dat_info {
 	uint64_t id;			/* of the trace: equal in a host's and its guests' files; 0: none */
 	bool has_offset;
 	int64_t offset_ns;		/* to add to times: option OFFSET, or DATE */
-	uint64_t overwritten;		/* events, of all CPUs, by CPUSTAT */
 };
 const struct trace_dat_info *trace_dat_info(const struct trace_dat *d);
 
 /* The formats, as (struct ring_format *); the caller takes them over. Formats that cannot be read are left out. */
 GPtrArray *trace_dat_take_formats(struct trace_dat *d);
+
+/* Events that the kernel overwrote on this CPU (its number), by the file's statistics; 0: none, or it does not say. */
+uint64_t trace_dat_overwritten(const struct trace_dat *d, unsigned cpu);
 
 /* Names of threads when recording ended. */
 typedef void (*trace_dat_thread)(void *data, int32_t tid, const char *comm);
