@@ -92,6 +92,7 @@ def check_figures():
     run_ns = sum(int(x["cpu_ns"] or 0) for x in mine)
     # before the program is asked, it ran as blktop's helper; behind that it ends
     tap.ok("its time on CPUs is what /proc/PID/schedstat says", [] if abs(run_ns - said["run_ns"]) < 60 * MS else [run_ns, said["run_ns"], r.stderr])
+    tap.ok("each thread belongs to a process", [x for x in table if not x["pid"] and x["comm"]])
     children = {int(x["pid"]) for x in table if x["ppid"] == str(said["pid"])}
     tap.ok("its children are there, with their parent", [] if set(said["children"]) <= children else [sorted(set(said["children"]) - children)])
 

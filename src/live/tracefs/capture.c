@@ -10,7 +10,11 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#define BATCH_BYTES (4u << 20)		/* of pages that are transcoded at once */
+#define BLOCK_BYTES (1u << 20)		/* pages are read into blocks of this size */
+#define BLOCKS_RETAINED 4
+/* Pages of a round are transcoded at once: what says the process of a thread may be on another CPU. A round with more
+ * bytes than this is divided, and such a process can be unknown. */
+#define ROUND_BYTES (64u << 20)
 /* An interrupt can delay the commit of the event that it interrupted: no event is later than that. Measured: 25 us. */
 #define COMMIT_NS 1000000
 
@@ -20,10 +24,10 @@ struct capture {
 	void *data;
 	const struct tracefs_cpu *cpus;
 	size_t n_cpus;
-	size_t page_size;
-	uint8_t *bytes;			/* BATCH_BYTES, rounded down to whole pages */
-	struct ring_read *reads;
-	size_t n_reads, max_reads;
+	size_t page_size, pages_of_block;
+	size_t most_pages;		/* of a CPU in a round */
+	GPtrArray *blocks;		/* uint8_t *, of BLOCK_BYTES */
+	GArray *reads;			/* struct ring_read: the pages of this round */
 };
 
 /* ---- the setup ---- */
@@ -147,7 +151,7 @@ struct capture *capture_new(const struct capture_setup *setup, const struct trac
 	if (!ring_layout_parse(&layout, machine, setup->header_page, strlen(setup->header_page), error))
 		return NULL;
 	layout.machine.long_size = (uint8_t)layout.commit_size;	/* the kernel's: a program of 32 bits may read it */
-	if (layout.page_size > BATCH_BYTES) {
+	if (layout.page_size > BLOCK_BYTES) {
 		fail(error, TRACEFS_ERROR, 0, "the kernel's ring buffer has pages of %u bytes", layout.page_size);
 		return NULL;
 	}
@@ -157,9 +161,10 @@ struct capture *capture_new(const struct capture_setup *setup, const struct trac
 	c->cpus = cpus;
 	c->n_cpus = n_cpus;
 	c->page_size = layout.page_size;
-	c->max_reads = BATCH_BYTES / layout.page_size;
-	c->bytes = g_malloc(c->max_reads * c->page_size);
-	c->reads = g_new(struct ring_read, c->max_reads);
+	c->pages_of_block = BLOCK_BYTES / c->page_size;
+	c->most_pages = MAX(ROUND_BYTES / c->page_size / n_cpus, 16);
+	c->blocks = g_ptr_array_new_with_free_func(g_free);
+	c->reads = g_array_new(FALSE, FALSE, sizeof(struct ring_read));
 	struct ring_trace trace = {
 		.hostname = setup->hostname,
 		.kernel_release = setup->kernel_release,
@@ -186,48 +191,47 @@ void capture_free(struct capture *c)
 	if (!c)
 		return;
 	ring_packets_free(c->packets);
-	g_free(c->bytes);
-	g_free(c->reads);
+	g_ptr_array_unref(c->blocks);
+	g_array_unref(c->reads);
 	g_free(c);
 }
 
-static void put_batch(struct capture *c)
+/* Where the next page goes. */
+static uint8_t *next_page(struct capture *c)
 {
-	ring_packets_pages(c->packets, c->reads, c->n_reads);
-	c->n_reads = 0;
+	size_t block = c->reads->len / c->pages_of_block, at = c->reads->len % c->pages_of_block;
+	if (block == c->blocks->len)
+		g_ptr_array_add(c->blocks, g_malloc(BLOCK_BYTES));
+	return (uint8_t *)c->blocks->pdata[block] + at * c->page_size;
 }
 
-/* The CPU's pages up to where its buffer is empty, but not more than a buffer can hold: writers must not keep us here.
- */
-static size_t read_cpu(struct capture *c, const struct tracefs_cpu *cpu)
+/* Reads the CPU's pages. False: there may be more. Writers must not keep us here for ever. */
+static bool read_cpu(struct capture *c, const struct tracefs_cpu *cpu)
 {
-	size_t n = 0;
-	for (; n < c->max_reads; n++) {
-		if (c->n_reads == c->max_reads)
-			put_batch(c);
-		uint8_t *to = c->bytes + c->n_reads * c->page_size;
+	for (size_t n = 0; n < c->most_pages; n++) {
+		uint8_t *to = next_page(c);
 		ssize_t got = read(cpu->pages, to, c->page_size);
 		if (got <= 0)
-			break;
-		c->reads[c->n_reads++] = (struct ring_read){ .cpu = cpu->number, .bytes = to, .n = (size_t)got };
+			return true;
+		struct ring_read page = { .cpu = cpu->number, .bytes = to, .n = (size_t)got };
+		g_array_append_val(c->reads, page);
 	}
-	return n;
+	return false;
 }
 
 uint64_t capture_round(struct capture *c, size_t *ret_pages)
 {
 	uint64_t begin = tracefs_clock(CLOCK_MONOTONIC);
-	size_t pages = 0;
 	bool is_drained = true;
-	for (size_t i = 0; i < c->n_cpus; i++) {
-		size_t n = read_cpu(c, &c->cpus[i]);
-		is_drained &= n < c->max_reads;
-		pages += n;
-	}
-	put_batch(c);
+	for (size_t i = 0; i < c->n_cpus; i++)
+		is_drained &= read_cpu(c, &c->cpus[i]);
+	ring_packets_pages(c->packets, (const struct ring_read *)(const void *)c->reads->data, c->reads->len);
 	ring_packets_flush_all(c->packets, 0);
 	if (ret_pages)
-		*ret_pages = pages;
+		*ret_pages = c->reads->len;
+	g_array_set_size(c->reads, 0);
+	if (c->blocks->len > BLOCKS_RETAINED)
+		g_ptr_array_set_size(c->blocks, BLOCKS_RETAINED);
 	return is_drained ? begin - COMMIT_NS : 0;
 }
 
