@@ -315,20 +315,18 @@ static void test_rwbs(void)
 static void check_program(struct ring_format *f, bool big_endian, const guint8 *payload, unsigned n, const char *hex)
 {
 	g_autoptr(ring_program) p = ring_program_new(f, (struct ring_machine){ big_endian, 8 }, true);
-	struct ring_run run = {
-		.event = { .payload = payload, .size = n }, .tid = 7, .parent_tgid = 21, .child_tgid = 22
-	};
-	g_autofree uint8_t *to = g_malloc(ring_program_bound(p, &run.event) + 1);
+	struct ring_event event = { .payload = payload, .size = n };
+	struct ring_run run = { .event = &event, .tid = 7, .parent_tgid = 21, .child_tgid = 22 };
+	g_autofree uint8_t *to = g_malloc(ring_program_bound(p, &event) + 1);
 	g_autoptr(GString) s = g_string_new(NULL);
 	ssize_t got = ring_program_run(p, &run, to);
-	g_assert_cmpint(got, <=, (ssize_t)ring_program_bound(p, &run.event));
+	g_assert_cmpint(got, <=, (ssize_t)ring_program_bound(p, &event));
 	for (ssize_t i = 0; i < got; i++)
 		g_string_append_printf(s, "%02x", to[i]);
 	g_assert_cmpstr(s->str, ==, hex);
 	/* a shorter one is refused, whatever is missing */
-	struct ring_run cut = run;
-	cut.event.size = 8;
-	g_assert_true(!got || ring_program_run(p, &cut, to) == -1);
+	event.size = 8;
+	g_assert_true(!got || ring_program_run(p, &run, to) == -1);
 }
 
 static void test_program(void)

@@ -390,8 +390,8 @@ static int32_t search_process(struct ring_packets *p, int32_t tid)
 static bool fork_processes(struct ring_packets *p, const struct cpu_stream *c, const struct event_class *class,
 			   struct ring_run *run)
 {
-	int32_t child = (int32_t)number_at(p, &run->event, class->child, 4);
-	int32_t parent = (int32_t)number_at(p, &run->event, class->parent, 4);
+	int32_t child = (int32_t)number_at(p, run->event, class->child, 4);
+	int32_t parent = (int32_t)number_at(p, run->event, class->parent, 4);
 	if (!child || c->new_task != child)
 		return false;
 	run->parent_tgid = process_of(p, parent);
@@ -420,7 +420,7 @@ static const struct ring_program *program_of(struct ring_packets *p, struct even
 static void put_event(struct ring_packets *p, struct cpu_stream *c, const struct ring_event *e)
 {
 	struct event_class *class = (struct event_class *)class_of(p, e);
-	struct ring_run run = { .event = *e, .tid = (int32_t)ring_number(p->layout.machine, e->payload + 4, 4) };
+	struct ring_run run = { .event = e, .tid = (int32_t)ring_number(p->layout.machine, e->payload + 4, 4) };
 	bool with_processes = false;
 	if (!class) {
 		p->counts.unknown++;

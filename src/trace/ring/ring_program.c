@@ -275,7 +275,7 @@ static uint8_t *put_bytes(const struct ring_program *p, const struct step *s, co
 
 ssize_t ring_program_run(const struct ring_program *p, const struct ring_run *run, uint8_t *to)
 {
-	const struct ring_event *e = &run->event;
+	const struct ring_event *e = run->event;
 	uint8_t *start = to;
 	if (e->size < p->need)
 		return -1;

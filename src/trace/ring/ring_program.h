@@ -23,7 +23,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(ring_program, ring_program_free)
 void ring_program_declare(const struct ring_program *p, GString *metadata, unsigned id, unsigned stream);
 
 struct ring_run {
-	struct ring_event event;
+	const struct ring_event *event;
 	int32_t tid;			/* common_pid */
 	int32_t parent_tgid, child_tgid; /* if the program is one with them */
 };
