@@ -113,7 +113,8 @@ static bool follow_only(struct helper_state *w, GError **error)
 	g_autoptr(GArray) followed = follow_descendants(w->o->program ? w->follow.program : w->o->pid);
 	for (guint i = 0; i < followed->len; i++)
 		add_threads(threads, g_array_index(followed, int, i));
-	return tracefs_instance_follow(w->kernel->instance, (const int *)(const void *)threads->data, threads->len, error);
+	return tracefs_instance_follow(w->kernel->instance, (const int *)(const void *)threads->data, threads->len,
+				       error);
 }
 
 bool kernel_begin(struct helper_state *w, GError **error)
@@ -132,7 +133,8 @@ bool kernel_begin(struct helper_state *w, GError **error)
 	w->kernel->name = g_steal_pointer(&name);
 	w->kernel->alive = -1;
 	kernel_tick(w);
-	if ((!w->o->calls_only || follow_only(w, error)) && tracefs_instance_start(i, &start, error) && hand_over(w, start, error))
+	if ((!w->o->calls_only || follow_only(w, error)) && tracefs_instance_start(i, &start, error) &&
+	    hand_over(w, start, error))
 		return true;
 	kernel_end(w);
 	return false;

@@ -376,8 +376,8 @@ static void describe_tracefs(GString *s, const struct plan_channel *c, unsigned 
 		timefmt_bytes(size, c->subbuf_bytes * c->n_subbufs), n_cpus,
 		timefmt_bytes(all, c->subbuf_bytes * c->n_subbufs * n_cpus));
 	plan_line(s, "", buffers_text);
-	plan_line(s, "", "not known: names of files that are opened (before Linux 7.0), peers of sockets, packet headers, "
-		  "counters of --perf");
+	plan_line(s, "", "not known: names of files that are opened (before Linux 7.0), peers of sockets, "
+		  "packet headers, counters of --perf");
 }
 
 static void describe_channel(GString *s, const struct plan *p, enum plan_domain domain,

@@ -154,8 +154,8 @@ static bool is_first_namespace(void)
 bool tracefs_is_usable(GError **error)
 {
 	if (!is_first_namespace())
-		return fail(error, TRACEFS_ERROR, 0, "the kernel is not traced: this is a container, where processes have other "
-			    "ids than in the kernel's events; run blktop outside of it");
+		return fail(error, TRACEFS_ERROR, 0, "the kernel is not traced: this is a container, where "
+			    "processes have other ids than in the kernel's events; run blktop outside of it");
 	int root = open_mount();
 	g_autofree char *kinds = NULL;
 	if (root < 0) {		/* root can mount it */
