@@ -217,6 +217,8 @@
 	  "the URL is refused", "the protocol's field") \
 	X(LIVE_TIMER_SECONDS, 10, "s", "a live timer that a relay reports, and that of --live-timer", \
 	  "of a relay: it counts as this; the option: refused", "streams are waited for two live timers") \
+	X(KERNEL_BUFFER_BYTES, INT64_C(4) << 30, "bytes", "memory for kernel events of each CPU (--kernel-buffer)", \
+	  "the option is refused", "a typing error would take the machine's memory") \
 	X(CUT_STREAMS, 16384, "streams", "streams of broken connections, held for a reconnect", \
 	  "the oldest end: packets missing then are not counted", "as many as a session may have") \
 	X(ATTACHED_SESSIONS, 64, "sessions", "relay sessions of one name that are attached at a time", \

@@ -82,6 +82,7 @@ struct output_options {
 struct session_options {
 	bool yes, keep, spans_only, calls_only, functions;
 	int kernel;			/* enum plan_tracer */
+	size_t kernel_buffer;		/* bytes for each CPU; 0: the usual */
 	char *session;			/* NULL: blktop-PID */
 	unsigned timer_us;
 	int loglevel;			/* -1: all */

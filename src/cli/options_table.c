@@ -154,6 +154,17 @@ static bool take_size(const struct option_row *r, const char *text, void *field,
 	return *(size_t *)field >= LEAST_MEMORY || refuse(r, "16M or more", text, error);
 }
 
+/* Both tracers take powers of two (LTTng-modules), and need some pages. */
+static bool take_buffer(const struct option_row *r, const char *text, void *field, GError **error)
+{
+	size_t bytes, *power = field;
+	if (!timefmt_parse_bytes(text, &bytes) || bytes < PLAN_LEAST_KERNEL_BUFFER || bytes > LIMIT_KERNEL_BUFFER_BYTES)
+		return refuse(r, "a size from 64K to 4G", text, error);
+	for (*power = PLAN_LEAST_KERNEL_BUFFER; *power < bytes; *power *= 2)
+		;
+	return true;
+}
+
 static bool take_seconds(const struct option_row *r, const char *text, void *field, GError **error)
 {
 	int64_t *ns = field;
@@ -576,6 +587,10 @@ const struct option_row option_rows[] = {
 	      "record kernel events by the modules of LTTng (lttng), by the kernel's own ring buffer (tracefs), or not "
 	      "(none); auto: lttng, else tracefs",
 	      NOT_WITH("spans-only"), .choices = plan_tracer_words),
+	VALUE("kernel-buffer", 0, "SIZE", GROUP_SESSION, options.session.kernel_buffer, take_buffer,
+	      "of each CPU (16M): 64K to 4G",
+	      "memory for kernel events of each CPU until they are read, 64K to 4G, rounded up to a power of 2 (16M)",
+	      NOT_WITH("spans-only")),
 	FLAG("spans-only", 0, GROUP_SESSION, options.session.spans_only, "the same as --kernel none",
 	     "record spans of programs, and no kernel events",
 	     NOT_WITH("calls-only kprobe")),

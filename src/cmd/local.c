@@ -232,7 +232,7 @@ static struct session_helper *start_helper(struct local *l, const struct options
 		.session = l->session, .watch_only = !o->read.local, .timer_us = h->timer_us, .rows = rows,
 		.n_rows = n, .calls_only = h->calls_only,
 		.kernel = h->spans_only ? PLAN_NO_TRACER : (enum plan_tracer)h->kernel,
-		.functions = h->functions, .keep = h->keep, .loglevel = h->loglevel,
+		.kernel_buffer = h->kernel_buffer, .functions = h->functions, .keep = h->keep, .loglevel = h->loglevel,
 		.counters = h->counters, .probes = h->probes,
 		.programs = h->programs, .pid = (int)h->pid, .program = h->program,
 		.on_screen = o->command == COMMAND_SCREEN, .state = l->state, .log = o->log,

@@ -97,6 +97,13 @@ def check_figures():
     tap.ok("its children are there, with their parent", [] if set(said["children"]) <= children else [sorted(set(said["children"]) - children)])
 
 
+def check_buffer():
+    """The followed program looks at the instances: those of other tests are of the usual size."""
+    r = run("--kernel-buffer", "1M", "--view", "events", "-n", "1", "--", "sh", "-c", f"cat {MOUNT}/instances/blktop-*/buffer_size_kb >{work}/sizes")
+    sizes = pathlib.Path(work, "sizes").read_text(encoding="ascii").split()
+    tap.ok("the buffers are as large as asked for", [] if "1024" in sizes and r.returncode == 0 else [sizes, r.stderr])
+
+
 def switches(pid, comm):
     """How often the thread has waited; -1: it is not there."""
     for task in pathlib.Path(f"/proc/{pid}/task").glob("*"):
@@ -229,6 +236,7 @@ def main():
         if not before:
             subprocess.run(["mount", "-t", "tracefs", "tracefs", MOUNT], check=True)
         check_figures()
+        check_buffer()
         check_calls_only()
         check_losses()
         check_ends()

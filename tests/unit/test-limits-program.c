@@ -55,6 +55,11 @@ static bool screenshot_rows(uint64_t n)
 	return is_option("blktop --screenshot a.svg --size 120x%" N " a", n, "--size takes COLSxROWS");
 }
 
+static bool kernel_buffer_bytes(uint64_t n)
+{
+	return is_option("blktop --kernel-buffer %" N, n, "--kernel-buffer takes a size");
+}
+
 static bool listening_seconds(uint64_t n)
 {
 	return is_option("blktop --doctor -n %" N " -r relay", n, "-n takes 1 to 86400");
@@ -152,6 +157,7 @@ int main(int argc, char **argv)
 	static const struct limit_test tests[] = {
 		{ "baseline-bytes", baseline_bytes, 0 },
 		{ "threads", threads, 0 }, { "slices", slices, 0 }, { "report-requests", report_requests, 0 },
+		{ "kernel-buffer-bytes", kernel_buffer_bytes, 0 },
 		{ "listening-seconds", listening_seconds, 0 }, { "timeout-seconds", timeout_seconds, 0 },
 		{ "session-name-bytes", session_name_bytes, 0 }, { "perf-counters", perf_counters, 0 },
 		{ "screenshot-cols", screenshot_cols, 0 }, { "screenshot-rows", screenshot_rows, 0 },

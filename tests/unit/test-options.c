@@ -224,6 +224,13 @@ static void test_here(void)
 	g_assert_null(o.session.snapshot);
 	options_clear(&o);
 
+	accept(&o, "--kernel-buffer 65K");
+	g_assert_cmpuint(o.session.kernel_buffer, ==, 128 << 10);
+	options_clear(&o);
+	accept(&o, "--kernel-buffer 4G");
+	g_assert_cmpuint(o.session.kernel_buffer, ==, UINT64_C(4) << 30);
+	options_clear(&o);
+
 	accept(&o, "-b -y --keep --pid 12 --live-timer 200ms --loglevel info --session s --functions "
 	       "--perf page-faults,cpu-clock --perf minor-faults --kprobe vfs_read --tracepoints ros2:*,app:go "
 	       "--calls-only -n 3");
@@ -309,7 +316,7 @@ static void test_refusals(void)
 		{ "--color pink a", "'pink'" }, { "--utc=yes a", "--utc" },
 		{ "--pid 5 a", "--pid" }, { "-y -r relay", "--yes" }, { "--demo --keep", "--keep" },
 		{ "--pid x", "'x'" }, { "--pid 0", "'0'" }, { "--pid 99999999999", "--pid" },
-		{ "--live-timer 1ms", "'1ms'" }, { "--live-timer 1h", "'1h'" },
+		{ "--kernel-buffer 63K", "64K to 4G" }, { "--live-timer 1ms", "'1ms'" }, { "--live-timer 1h", "'1h'" },
 		{ "--loglevel loud", "'loud'" }, { "--perf cycles", "'cycles'" },
 		{ "--perf page-faults,", "''" }, { "--kprobe a^b", "'a b'" }, { "--kprobe 1", "'1'" },
 		{ "--tracepoints a:b,:x", "':x'" }, { "-b --suggest-rules -r relay --no-spool", "--no-spool" },

@@ -258,6 +258,13 @@ static void test_cost(void)
 	g_assert_cmpuint(plan_disk(snapshot, 3), ==, 0);
 	g_assert_cmpuint(snapshot->channel[PLAN_KERNEL].events->len, ==, k->events->len);
 	plan_free(p);
+	w.kernel_buffer = PLAN_LEAST_KERNEL_BUFFER;
+	p = plan_new(&w);
+	k = &p->channel[PLAN_KERNEL];
+	g_assert_cmpuint(k->subbuf_bytes * k->n_subbufs, ==, w.kernel_buffer);
+	g_assert_cmpuint(k->subbuf_bytes, >=, 4096);
+	g_assert_cmpuint(p->channel[PLAN_UST].subbuf_bytes, ==, snapshot->channel[PLAN_UST].subbuf_bytes);
+	plan_free(p);
 	plan_free(snapshot);
 }
 

@@ -28,6 +28,7 @@ struct session_helper_options {
 	size_t n_rows;
 	bool calls_only, functions;	/* as in struct plan_wish */
 	enum plan_tracer kernel;	/* what records the kernel */
+	uint64_t kernel_buffer;		/* as in struct plan_wish */
 	bool keep;			/* retain the session when the client ends it */
 	int loglevel;			/* -1: all */
 	char **counters, **probes, **programs;	/* or NULL */

@@ -111,6 +111,7 @@ static void make_plan(struct helper_state *w, bool daemon_runs)
 				       : "not traced: it needs root, or the group tracing and a session daemon of "
 					 "root: sudo blktop",
 		.calls_only = o->calls_only,
+		.kernel_buffer = o->kernel_buffer,
 		.functions = o->functions,
 		.loglevel = o->loglevel,
 		.counters = o->counters,

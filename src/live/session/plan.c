@@ -261,6 +261,8 @@ struct plan *plan_new(const struct plan_wish *w)
 	p->loglevel = w->loglevel;
 	channel_init(kernel, PLAN_KERNEL);
 	channel_init(ust, PLAN_UST);
+	if (w->kernel_buffer)
+		kernel->subbuf_bytes = w->kernel_buffer / kernel->n_subbufs;
 	kernel->used = w->kernel && !w->spans_only;
 	kernel->by_tracefs = kernel->used && w->by_tracefs;
 	if (kernel->used)

@@ -70,6 +70,8 @@ bool plan_symbol(const char *text, char **ret_symbol, uint64_t *ret_offset, GErr
  * count calls of the function instead. */
 bool plan_probe_check(const struct plan_event *probe, uint64_t offset, GError **error);
 
+#define PLAN_LEAST_KERNEL_BUFFER (UINT64_C(64) << 10)	/* 16 sub-buffers of a page, as LTTng-modules needs */
+
 /* The user's request, and what is known about the tracer. Borrowed. */
 struct plan_wish {
 	const char *session;
@@ -81,6 +83,8 @@ struct plan_wish {
 	const char *no_kernel;		/* if not .kernel: the reason and what to do */
 	const char *no_programs;	/* why programs cannot be traced, and what to do; NULL: they can */
 	bool spans_only;		/* do not record the kernel */
+	uint64_t kernel_buffer;		/* bytes of each CPU, a power of 2, PLAN_LEAST_KERNEL_BUFFER to
+					 * LIMIT_KERNEL_BUFFER_BYTES; 0: the usual */
 	GHashTable *tracepoints;	/* set of the kernel tracer's events; NULL: unknown */
 	bool calls_only;		/* of the kernel only system calls of tracked processes */
 	bool functions;			/* entries and exits of functions (cyg_profile) */
