@@ -362,7 +362,11 @@
 	X(RING_FIELDS, 256, "fields", "fields of an event of the kernel", \
 	  "the event is left out", "the longest of Linux 7.2 has 60") \
 	X(RING_CPUS, 8192, "CPUs", "CPUs in a file of trace-cmd", \
-	  "the file is refused", "as many as Linux allows: NR_CPUS")
+	  "the file is refused", "as many as Linux allows: NR_CPUS") \
+	X(BTF_BYTES, 64 << 20, "bytes", "the kernel's type information", \
+	  "packet headers are not recorded", "kernels of distributions have 4 to 10 MB") \
+	X(BTF_MEMBERS, 10000, "members", "members of the kernel's structs looked at for one", \
+	  "it is not found", "the structs that are read have up to 200")
 
 #define LIMITS_ALL(X) \
 	LIMITS_METADATA(X) LIMITS_PACKETS(X) LIMITS_TEXT(X) LIMITS_MODEL(X) LIMITS_LIVE(X) LIMITS_IMPORT(X) \

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The limits of files of trace-cmd and of formats of events. */
+/* The limits of files of trace-cmd, of formats of events, and of the kernel's type information. */
 #include "base/limits.h"
+#include "lib/btf_make.h"
 #include "lib/limit_test.h"
+#include "live/tracefs/btf.h"
 #include "trace/ring/ring_format.h"
 #include "trace/ring/trace_dat.h"
 
@@ -100,11 +102,37 @@ static bool page_bytes(uint64_t n)
 	return opens(b);
 }
 
+/* ---- the kernel's type information ---- */
+
+/* The member that is looked for is the last one of n. */
+static bool btf_members(uint64_t n)
+{
+	struct btf_made m = btf_made_begin();
+	uint32_t offset;
+	btf_made_struct(&m, 4, "a", (guint32)n);
+	for (uint64_t i = 1; i <= n; i++)
+		btf_made_member(&m, i == n ? "last" : "x", 1, 0);
+	g_autoptr(GByteArray) bytes = btf_made_end(&m);
+	g_autoptr(btf) b = btf_new(bytes->data, bytes->len, NULL);
+	return btf_offset(b, "a", "last", &offset);
+}
+
+static bool btf_bytes(uint64_t n)
+{
+	struct btf_made m = btf_made_begin();
+	g_autoptr(GByteArray) bytes = btf_made_end(&m);
+	g_autoptr(GError) error = NULL;
+	g_byte_array_set_size(bytes, (guint)n);
+	g_autoptr(btf) b = btf_new(bytes->data, n, &error);
+	return limit_taken(error, "has another format");
+}
+
 int main(int argc, char **argv)
 {
 	static const struct limit_test tests[] = {
 		{ "ring-fields", fields, 0 }, { "ring-cpus", cpus, 0 }, { "ring-text-bytes", text_bytes, 0 },
 		{ "ring-name-bytes", name_bytes, 0 }, { "ring-page-bytes", page_bytes, 0 },
+		{ "btf-members", btf_members, 0 }, { "btf-bytes", btf_bytes, 0 },
 	};
 	g_test_init(&argc, &argv, NULL);
 	limit_tests_add(tests, G_N_ELEMENTS(tests));

@@ -3,6 +3,7 @@
  * Pages of the kernel's ring buffer to CTF packets: every kind of page entry in both byte orders, formats of several
  * kernels, LTTng's names and encodings, losses at their place, processes of threads across CPUs, and bytes of any kind.
  */
+#include "trace/ring/ring_packet.h"
 #include "trace/ring/ring_packets.h"
 #include "trace/ring/ring_program.h"
 #include "trace/ring/ring_rules.h"
@@ -616,6 +617,94 @@ static void test_packets_unknown_process(void)
 	taken_clear(&t);
 }
 
+/* ---- descriptors of calls ---- */
+
+#define INSTALL_ID 21
+#define PIPE_ID 22
+#define ACCEPT_ID 23
+#define OTHER_ID 24
+
+static struct ring_packets *packets_with_calls(struct taken *t)
+{
+	struct ring_packets *p = packets_of(t);
+	static const char ret[] = "\tfield:long ret;\toffset:8;\tsize:4;\tsigned:1;\n";
+	ring_packets_add_format(p, format_of("blktop", "fd_install", INSTALL_ID,
+		"\tfield:s32 fd;\toffset:8;\tsize:4;\tsigned:1;\n"
+		"\tfield:u16 skc_family;\toffset:12;\tsize:2;\tsigned:0;\n"
+		"\tfield:u16 skc_dport;\toffset:14;\tsize:2;\tsigned:0;\n"
+		"\tfield:u32 skc_daddr;\toffset:16;\tsize:4;\tsigned:0;\n"
+		"\tfield:u64 skc_v6_daddr0;\toffset:20;\tsize:8;\tsigned:0;\n"
+		"\tfield:u64 skc_v6_daddr1;\toffset:28;\tsize:8;\tsigned:0;\n"));
+	ring_packets_add_format(p, format_of("syscalls", "sys_exit_pipe2", PIPE_ID, ret));
+	ring_packets_add_format(p, format_of("syscalls", "sys_exit_accept4", ACCEPT_ID, ret));
+	ring_packets_add_format(p, format_of("syscalls", "sys_exit_close", OTHER_ID, ret));
+	return p;
+}
+
+static void add_install(struct made_page *m, int32_t tid, uint32_t fd)
+{
+	/* 127.0.0.1:7001 */
+	const uint32_t numbers[] = { fd, 0x591b0002, 0x0100007f, 0, 0, 0, 0 };
+	add_numbers(m, 1, INSTALL_ID, tid, numbers, fd == 99 ? 1 : G_N_ELEMENTS(numbers));
+}
+
+static void add_exit(struct made_page *m, unsigned id, int32_t tid, uint32_t ret)
+{
+	add_numbers(m, 1, (uint16_t)id, tid, &ret, 1);
+}
+
+/* The events of the page, as hex of their fields behind the thread. */
+static char *fields_of(struct made_page *m)
+{
+	struct taken t;
+	g_autoptr(ring_packets) p = packets_with_calls(&t);
+	static const unsigned cpu;
+	GString *s = g_string_new(NULL);
+	page_end(m, 0, 0);
+	put_pages(p, &cpu, m, 1);
+	ring_packets_flush_all(p, 0);
+	gsize n;
+	const uint8_t *bytes = g_bytes_get_data(t.packets->pdata[1], &n);
+	for (gsize i = RING_PACKET_HEADER; i < n; i++)
+		g_string_append_printf(s, "%02x", bytes[i]);
+	taken_clear(&t);
+	return g_string_free(s, FALSE);
+}
+
+/* A call's exit has the descriptors that its thread got since the call before, if these are as many as they must be. */
+static void test_descriptors(void)
+{
+	struct made_page m = page_begin(false, 8, 1000);
+	add_install(&m, 5, 3);
+	add_install(&m, 5, 4);
+	add_exit(&m, PIPE_ID, 5, 0);			/* known */
+	add_install(&m, 5, 6);
+	add_exit(&m, ACCEPT_ID, 5, 6);			/* known */
+	g_autofree char *known = fields_of(&m);
+	g_assert_nonnull(strstr(known, "05000000" "00000000" "03000000" "04000000"));
+	g_assert_nonnull(strstr(known, "05000000" "06000000" "0200" "1b59" "04000000" "7f000001" "00000000"));
+	struct made_page bad = page_begin(false, 8, 1000);
+	add_install(&bad, 5, 3);
+	add_exit(&bad, PIPE_ID, 5, 0);			/* one is missing */
+	add_install(&bad, 5, 3);
+	add_install(&bad, 7, 4);			/* another thread's */
+	add_exit(&bad, PIPE_ID, 5, 0);
+	add_install(&bad, 5, 3);
+	add_exit(&bad, OTHER_ID, 5, 0);			/* another call's */
+	add_install(&bad, 5, 4);
+	add_exit(&bad, PIPE_ID, 5, 0);
+	add_install(&bad, 5, 3);
+	add_install(&bad, 5, 4);
+	add_exit(&bad, PIPE_ID, 5, 0xfffffff2);		/* it failed */
+	add_install(&bad, 5, 3);
+	add_exit(&bad, ACCEPT_ID, 5, 8);		/* another descriptor */
+	add_install(&bad, 5, 99);
+	add_exit(&bad, ACCEPT_ID, 5, 99);		/* an event that is cut off */
+	g_autofree char *unknown = fields_of(&bad);
+	g_assert_null(strstr(unknown, "0300000004000000"));
+	g_assert_null(strstr(unknown, "1b59"));
+}
+
 /* ---- any bytes ---- */
 
 static void any_page(GRand *rand, unsigned round, uint8_t *bytes, size_t n)
@@ -676,6 +765,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/ring/packets-damage", test_packets_damage);
 	g_test_add_func("/ring/packets-processes", test_packets_processes);
 	g_test_add_func("/ring/packets-unknown-process", test_packets_unknown_process);
+	g_test_add_func("/ring/descriptors", test_descriptors);
 	g_test_add_func("/ring/any-bytes", test_any_bytes);
 	return g_test_run();
 }

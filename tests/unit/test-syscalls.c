@@ -286,6 +286,35 @@ static void test_sockets(void)
 	g_assert_nonnull(strstr(log, "write(fd 3 \"socket inet 10.0.0.2:80\", count = 8) = 8"));
 }
 
+/* Readers give an IPv6 address as LTTng declares it: numbers of 16 bits, which are stored in this machine's order. */
+static void test_sockets_v6(void)
+{
+	static const char script[] =
+		"2 0 syscall_entry_socket ctx.tid=7 ctx.pid=7 family=10 type=1\n"
+		"3 0 syscall_exit_socket ctx.tid=7 ctx.pid=7 ret=3\n"
+		"4 0 syscall_entry_connect ctx.tid=7 ctx.pid=7 fd=3 family=10 dport=80 "
+		"v6addr=\"\\x80\\xfe\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0\\x02\\0\"\n"
+		"5 0 syscall_exit_connect ctx.tid=7 ctx.pid=7 ret=0\n"
+		"6 0 syscall_entry_write ctx.tid=7 ctx.pid=7 fd=3 count=8\n"
+		"7 0 syscall_exit_write ctx.tid=7 ctx.pid=7 ret=8\n"
+		"8 0 syscall_entry_accept ctx.tid=7 ctx.pid=7 fd=5\n"
+		"9 0 syscall_exit_accept ctx.tid=7 ctx.pid=7 ret=4 family=10 sport=81 "
+		"v6addr=\"\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0\\x01\\0\"\n"
+		"10 0 syscall_entry_read ctx.tid=7 ctx.pid=7 fd=4 count=8\n"
+		"11 0 syscall_exit_read ctx.tid=7 ctx.pid=7 ret=8\n"
+		/* an address that could not be read */
+		"12 0 syscall_entry_socket ctx.tid=7 ctx.pid=7 family=10 type=1\n"
+		"13 0 syscall_exit_socket ctx.tid=7 ctx.pid=7 ret=5\n"
+		"14 0 syscall_entry_connect ctx.tid=7 ctx.pid=7 fd=5 family=0 dport=0\n"
+		"15 0 syscall_exit_connect ctx.tid=7 ctx.pid=7 ret=0\n"
+		"16 0 syscall_entry_write ctx.tid=7 ctx.pid=7 fd=5 count=9\n"
+		"17 0 syscall_exit_write ctx.tid=7 ctx.pid=7 ret=9\n";
+	g_autofree char *text = account(script);
+	g_assert_nonnull(strstr(text, ",socket inet6 [fe80::2]:80,socket,0,1,0,8,"));
+	g_assert_nonnull(strstr(text, ",socket inet6 [::1]:81,socket,1,0,8,0,"));
+	g_assert_nonnull(strstr(text, ",socket inet6 stream,socket,0,1,0,9,"));
+}
+
 static void add_fork(GString *s, unsigned ts, int parent, int child)
 {
 	g_string_append_printf(s, "%u 0 sched_process_fork ctx.tid=%d parent_tid=%d child_tid=%d parent_pid=%d "
@@ -450,6 +479,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/syscalls/openat2", test_openat2);
 	g_test_add_func("/syscalls/log", test_log);
 	g_test_add_func("/syscalls/sockets", test_sockets);
+	g_test_add_func("/syscalls/sockets-v6", test_sockets_v6);
 	g_test_add_func("/syscalls/inherited", test_inherited);
 	g_test_add_func("/syscalls/range-inherited", test_range_inherited);
 	g_test_add_func("/syscalls/ancestors", test_ancestors);

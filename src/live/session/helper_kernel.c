@@ -128,6 +128,9 @@ bool kernel_begin(struct helper_state *w, GError **error)
 	struct tracefs_instance *i = tracefs_instance_new(&wish, error);
 	if (!i)
 		return false;
+	if (tracefs_instance_refused(i))
+		helper_send(w, HELPER_MSG_MESSAGE, "the kernel refuses these probes, so that their events say less: %s",
+			    tracefs_instance_refused(i));
 	w->kernel = g_new0(struct helper_kernel, 1);
 	w->kernel->instance = i;
 	w->kernel->name = g_steal_pointer(&name);

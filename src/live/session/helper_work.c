@@ -95,6 +95,8 @@ static void make_plan(struct helper_state *w, bool daemon_runs)
 	g_autofree char *missing = root && uname(&kernel) == 0 ? proc_no_tracer("", kernel.release) : NULL;
 	bool is_lttng = may_be_lttng && (tracepoints || (root && !missing));
 	bool by_tracefs = !is_lttng && can_use_tracefs(o, &why_no_tracefs);
+	struct tracefs_texts texts = by_tracefs ? tracefs_instance_expected() : (struct tracefs_texts){ 0 };
+	g_autofree char *known = tracefs_texts_known(&texts), *unknown = tracefs_texts_unknown(&texts);
 	struct plan_wish wish = {
 		.session = o->session,
 		.timer_us = o->timer_us,
@@ -102,6 +104,8 @@ static void make_plan(struct helper_state *w, bool daemon_runs)
 		.n_rows = o->n_rows,
 		.kernel = is_lttng || by_tracefs,
 		.by_tracefs = by_tracefs,
+		.known = known,
+		.unknown = unknown,
 		.spans_only = o->kernel == PLAN_NO_TRACER,
 		.tracepoints = tracepoints,
 		.no_programs = w->no_programs,

@@ -265,6 +265,8 @@ struct plan *plan_new(const struct plan_wish *w)
 		kernel->subbuf_bytes = w->kernel_buffer / kernel->n_subbufs;
 	kernel->used = w->kernel && !w->spans_only;
 	kernel->by_tracefs = kernel->used && w->by_tracefs;
+	kernel->known = g_strdup(w->known);
+	kernel->unknown = g_strdup(w->unknown);
 	if (kernel->used)
 		add_kernel(kernel, w);
 	else
@@ -300,6 +302,8 @@ void plan_free(struct plan *p)
 	for (int i = 0; i < PLAN_DOMAINS; i++) {
 		g_ptr_array_unref(p->channel[i].events);
 		g_free(p->channel[i].why_not);
+		g_free(p->channel[i].known);
+		g_free(p->channel[i].unknown);
 	}
 	g_free(p->session);
 	g_free(p);
@@ -378,8 +382,11 @@ static void describe_tracefs(GString *s, const struct plan_channel *c, unsigned 
 		timefmt_bytes(size, c->subbuf_bytes * c->n_subbufs), n_cpus,
 		timefmt_bytes(all, c->subbuf_bytes * c->n_subbufs * n_cpus));
 	plan_line(s, "", buffers_text);
-	plan_line(s, "", "not known: names of files that are opened (before Linux 7.0), peers of sockets, "
-		  "packet headers, counters of --perf");
+	if (c->known)
+		plan_line(s, "", c->known);
+	g_autofree char *unknown = g_strdup_printf("not known: %s%scounters of --perf", c->unknown ? c->unknown : "",
+						   c->unknown ? ", " : "");
+	plan_line(s, "", unknown);
 }
 
 static void describe_channel(GString *s, const struct plan *p, enum plan_domain domain,

@@ -40,6 +40,7 @@ struct plan_channel {
 	const char *const *contexts;	/* "pid", NULL-terminated, static */
 	unsigned n_contexts;
 	char *why_not;			/* if not used: the reason and what to do; or NULL */
+	char *known, *unknown;		/* .by_tracefs: as in struct plan_wish */
 };
 
 struct plan {
@@ -80,6 +81,7 @@ struct plan_wish {
 	size_t n_rows;
 	bool kernel;			/* there is a kernel tracer that the user may use */
 	bool by_tracefs;		/* it is the kernel's own ring buffer */
+	const char *known, *unknown;	/* then: what events only point to, as texts of live/tracefs/texts.h; or NULL */
 	const char *no_kernel;		/* if not .kernel: the reason and what to do */
 	const char *no_programs;	/* why programs cannot be traced, and what to do; NULL: they can */
 	bool spans_only;		/* do not record the kernel */

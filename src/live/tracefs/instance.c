@@ -2,7 +2,11 @@
 /* Makes and removes instances of the kernel's tracer. */
 #include "live/tracefs/instance.h"
 
+#include "base/each.h"
 #include "base/fail.h"
+#include "live/tracefs/file.h"
+#include "trace/ring/ring_format.h"
+#include "trace/ring/ring_page.h"
 #include "trace/ring/ring_rules.h"
 
 #include <errno.h>
@@ -13,10 +17,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-G_DEFINE_QUARK(blk-tracefs-error-quark, tracefs_error)
-
 #define MOUNT "/sys/kernel/tracing"
+#define LONGEST_TEXT "165"		/* bytes, the most of a text that Linux 7.0 stores with a call */
 #define OLD_MOUNT "/sys/kernel/debug/tracing"
+
+struct recorded_event {
+	char *enable;			/* "events/sched/sched_switch/enable" */
+	char *instead;			/* of a probe: the same of the event that it sits on, "": none; else NULL */
+};
 
 struct tracefs_instance {
 	char *name;
@@ -26,44 +34,17 @@ struct tracefs_instance {
 	GArray *cpus;			/* struct tracefs_cpu */
 	char *header;
 	GString *formats;
-	GPtrArray *events;		/* "sched/sched_switch" */
+	GPtrArray *events;		/* struct recorded_event */
 	bool has_syscalls;
+	struct probes *probes;
+	unsigned long_size;		/* bytes, of the kernel's */
 };
 
 /* ---- files ---- */
 
-/* NULL: errno. */
-static char *read_file(int dir, const char *path)
-{
-	int fd = openat(dir, path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return NULL;
-	g_autoptr(GString) s = g_string_new(NULL);
-	char buffer[4096];
-	ssize_t n;
-	while ((n = read(fd, buffer, sizeof(buffer))) > 0)
-		g_string_append_len(s, buffer, n);
-	int why = errno;
-	close(fd);
-	errno = why;
-	return n < 0 ? NULL : g_string_free(g_steal_pointer(&s), FALSE);
-}
-
-static bool write_file(int dir, const char *path, const char *text)
-{
-	int fd = openat(dir, path, O_WRONLY | O_CLOEXEC);
-	if (fd < 0)
-		return false;
-	bool done = write(fd, text, strlen(text)) == (ssize_t)strlen(text);
-	int why = errno;
-	close(fd);
-	errno = why;
-	return done;
-}
-
 static bool set(struct tracefs_instance *i, const char *path, const char *text, GError **error)
 {
-	return write_file(i->dir, path, text) ||
+	return tracefs_file_write(i->dir, path, text) ||
 	       fail(error, TRACEFS_ERROR, 0,
 		    "cannot set up kernel tracing: writing '%s' to " MOUNT "/instances/%s/%s: %s", text, i->name, path,
 		    g_strerror(errno));
@@ -129,7 +110,7 @@ typedef void (*each_event)(void *data, const char *system, const char *event, co
 /* Calls f for each event that the kernel has. False: errno. */
 static bool for_events(int root, each_event f, void *data)
 {
-	g_autofree char *all = read_file(root, "available_events");
+	g_autofree char *all = tracefs_file_read(root, "available_events");
 	if (!all)
 		return false;
 	g_auto(GStrv) lines = g_strsplit(all, "\n", -1);
@@ -178,6 +159,53 @@ struct event_choice {
 	const struct tracefs_wish *wish;
 };
 
+static void event_free(void *data)
+{
+	struct recorded_event *e = data;
+	g_free(e->enable);
+	g_free(e->instead);
+	g_free(e);
+}
+
+static void add_format(struct tracefs_instance *i, const char *system, const char *format)
+{
+	g_string_append_printf(i->formats, "%s\n%s%c", system, format, TRACEFS_FORMAT_END);
+}
+
+/* Enables events/DIR, or, if that is a probe that cannot be enabled, events/INSTEAD ("": nothing). NULL: no probe. */
+static void add_event(struct tracefs_instance *i, const char *dir, const char *instead)
+{
+	struct recorded_event *e = g_new0(struct recorded_event, 1);
+	e->enable = g_strdup_printf("events/%s/enable", dir);
+	e->instead = instead && *instead ? g_strdup_printf("events/%s/enable", instead) : g_strdup(instead);
+	g_ptr_array_add(i->events, e);
+}
+
+/* Records the event by a probe that says more. False: no such probe is wanted, or it cannot be made. */
+static bool add_probe(struct tracefs_instance *i, const char *system, const char *text, const char *event_dir)
+{
+	g_autoptr(ring_format) format = ring_format_parse(system, text, strlen(text), i->long_size, NULL);
+	g_autofree char *dir = NULL, *probe = format ? probes_add(i->probes, format, &dir) : NULL;
+	if (!probe)
+		return false;
+	add_format(i, system, probe);
+	add_event(i, dir, event_dir);
+	return true;
+}
+
+static void add_install(struct tracefs_instance *i)
+{
+	const char *filter;
+	g_autofree char *dir = NULL, *format = probes_add_install(i->probes, &dir, &filter);
+	if (!format)
+		return;
+	add_format(i, RING_PROBE_SYSTEM, format);
+	add_event(i, dir, "");
+	g_autofree char *path = g_strdup_printf("events/%s/filter", dir);
+	if (filter)
+		tracefs_file_write(i->dir, path, filter);	/* else there are more events, which do no harm */
+}
+
 /* LTTng has the system calls' names; raw_syscalls has the same events a second time. */
 static void choose_event(void *data, const char *system, const char *event, const char *lttng)
 {
@@ -186,12 +214,14 @@ static void choose_event(void *data, const char *system, const char *event, cons
 	if (!strcmp(system, "raw_syscalls") || (!is_new_task && !c->wish->wants(c->wish->data, lttng)))
 		return;
 	g_autofree char *path = g_strdup_printf("events/%s/%s/format", system, event);
-	g_autofree char *format = read_file(c->i->dir, path);
+	g_autofree char *format = tracefs_file_read(c->i->dir, path);
 	if (!format)
 		return;
 	c->i->has_syscalls |= !strcmp(system, "syscalls");
-	g_string_append_printf(c->i->formats, "%s\n%s%c", system, format, TRACEFS_FORMAT_END);
-	g_ptr_array_add(c->i->events, g_strdup_printf("events/%s/%s/enable", system, event));
+	g_autofree char *dir = g_strdup_printf("%s/%s", system, event);
+	add_format(c->i, system, format);
+	if (!add_probe(c->i, system, format, dir))
+		add_event(c->i, dir, NULL);
 }
 
 /* ---- making ---- */
@@ -222,15 +252,24 @@ static bool set_up(struct tracefs_instance *i, const struct tracefs_wish *wish, 
 	    !set(i, "options/overwrite", "1", error) || !set(i, "options/disable_on_free", "1", error) ||
 	    !set(i, "buffer_size_kb", kib, error))
 		return false;
+	tracefs_file_write(i->dir, "syscall_user_buf_size", LONGEST_TEXT);	/* older kernels store no texts */
 	i->free_buffer = openat(i->dir, "free_buffer", O_WRONLY | O_CLOEXEC);
 	if (i->free_buffer < 0)
 		return fail(error, TRACEFS_ERROR, 0, "cannot open free_buffer: %s", g_strerror(errno));
-	i->header = read_file(i->root, "events/header_page");
+	i->header = tracefs_file_read(i->root, "events/header_page");
 	if (!i->header)
 		return fail(error, TRACEFS_ERROR, 0, "cannot read " MOUNT "/events/header_page: %s", g_strerror(errno));
 	struct event_choice choice = { .i = i, .wish = wish };
+	struct ring_layout layout;
+	struct ring_machine machine = { .big_endian = G_BYTE_ORDER == G_BIG_ENDIAN, .long_size = sizeof(long) };
+	if (!ring_layout_parse(&layout, machine, i->header, strlen(i->header), error))
+		return false;
+	i->long_size = layout.commit_size;
+	i->probes = probes_new(i->root, i->name);
 	if (!for_events(i->root, choose_event, &choice))
 		return fail(error, TRACEFS_ERROR, 0, "cannot read " MOUNT "/available_events: %s", g_strerror(errno));
+	if (wish->wants(wish->data, "syscall_exit_pipe2"))
+		add_install(i);
 	return open_cpus(i, error);
 }
 
@@ -257,7 +296,7 @@ struct tracefs_instance *tracefs_instance_new(const struct tracefs_wish *wish, G
 	i->dir = i->free_buffer = -1;
 	i->cpus = g_array_new(FALSE, FALSE, sizeof(struct tracefs_cpu));
 	i->formats = g_string_new(NULL);
-	i->events = g_ptr_array_new_with_free_func(g_free);
+	i->events = g_ptr_array_new_with_free_func(event_free);
 	i->root = mount_and_open(&i->mounted, error);
 	bool done = i->root >= 0;
 	if (done && mkdirat(i->root, path, 0700))
@@ -291,9 +330,13 @@ bool tracefs_instance_follow(struct tracefs_instance *i, const int *tids, size_t
 
 bool tracefs_instance_start(struct tracefs_instance *i, uint64_t *ret_cycles, GError **error)
 {
-	for (guint k = 0; k < i->events->len; k++)
-		if (!set(i, i->events->pdata[k], "1", error))
+	PTR_EACH(const struct recorded_event, e, i->events) {
+		if (e->instead && tracefs_file_write(i->dir, e->enable, "1"))
+			continue;
+		const char *event = e->instead ? e->instead : e->enable;
+		if (*event && !set(i, event, "1", error))
 			return false;
+	}
 	*ret_cycles = tracefs_clock(CLOCK_MONOTONIC);
 	return set(i, "tracing_on", "1", error);
 }
@@ -302,8 +345,8 @@ void tracefs_instance_stop(struct tracefs_instance *i)
 {
 	if (i->dir < 0)
 		return;
-	write_file(i->dir, "tracing_on", "0");
-	write_file(i->dir, "events/enable", "0");
+	tracefs_file_write(i->dir, "tracing_on", "0");
+	tracefs_file_write(i->dir, "events/enable", "0");
 }
 
 static bool remove_instance(int root, const char *name, int patience_ms)
@@ -320,6 +363,7 @@ static bool remove_instance(int root, const char *name, int patience_ms)
 
 bool tracefs_instance_free(struct tracefs_instance *i, int patience_ms)
 {
+	g_autoptr(GString) left = g_string_new(NULL);
 	if (!i)
 		return true;
 	tracefs_instance_stop(i);
@@ -329,6 +373,8 @@ bool tracefs_instance_free(struct tracefs_instance *i, int patience_ms)
 		close(i->dir);
 		removed = remove_instance(i->root, i->name, patience_ms);
 	}
+	probes_free(i->probes, left);
+	removed &= !left->len;
 	if (i->root >= 0)
 		close(i->root);
 	unmount(i->mounted);
@@ -347,6 +393,20 @@ const struct tracefs_cpu *tracefs_instance_cpus(const struct tracefs_instance *i
 	return (const struct tracefs_cpu *)(const void *)i->cpus->data;
 }
 
+const char *tracefs_instance_refused(const struct tracefs_instance *i)
+{
+	return probes_refused(i->probes);
+}
+
+struct tracefs_texts tracefs_instance_expected(void)
+{
+	int root = open_mount();
+	struct tracefs_texts t = tracefs_texts_expected(root);
+	if (root >= 0)
+		close(root);
+	return t;
+}
+
 const char *tracefs_instance_header(const struct tracefs_instance *i)
 {
 	return i->header;
@@ -363,24 +423,22 @@ void tracefs_sweep(const char *prefix, bool (*has_ended)(int pid), GString *repo
 {
 	bool mounted;
 	int root = mount_and_open(&mounted, NULL);	/* what is left is there also when it is not mounted */
-	int fd = root < 0 ? -1 : openat(root, "instances", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	g_autofree char *path = fd < 0 ? NULL : g_strdup_printf("/proc/self/fd/%d", fd);
-	g_autoptr(GDir) dir = path ? g_dir_open(path, 0, NULL) : NULL;
-	for (const char *name; dir && (name = g_dir_read_name(dir));) {
+	g_autoptr(GPtrArray) names = tracefs_file_list(root, "instances");
+	PTR_EACH(const char, name, names) {
 		gint64 pid;
 		if (!g_str_has_prefix(name, prefix) ||
 		    !g_ascii_string_to_signed(name + strlen(prefix), 10, 1, G_MAXINT32, &pid, NULL) ||
 		    !has_ended((int)pid))
 			continue;
 		g_autofree char *on = g_strconcat("instances/", name, "/events/enable", NULL);
-		write_file(root, on, "0");
+		tracefs_file_write(root, on, "0");
 		g_string_append_printf(report, remove_instance(root, name, 0) ?
 				       "removed the kernel's tracing instance %s\n" :
 				       "cannot remove the kernel's tracing instance %s: it is in use\n", name);
 	}
-	if (fd >= 0)
-		close(fd);
-	if (root >= 0)
+	if (root >= 0) {
+		probes_sweep(root, prefix, has_ended, report);
 		close(root);
+	}
 	unmount(mounted);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * An instance of the kernel's tracer (tracefs, Documentation/trace/ftrace.rst): a ring buffer of our own, with its own
- * events, clock and filters. Nothing else of the machine's tracing changes.
+ * events, clock and filters. Nothing else of the machine's tracing changes, but for probes of our own (probes.h).
  *
  *     i = tracefs_instance_new(&wish, &error);	// makes it; nothing is recorded yet
  *     ... i->info, i->cpus ...			// what a reader needs (trace/ring/ring_packets.h)
@@ -9,19 +9,19 @@
  *     tracefs_instance_free(i);			// stops, and removes it
  *
  * Needs root, or a group that may write the mount. If the process is killed, the kernel stops recording and shrinks the
- * buffer (option disable_on_free) once the last descriptor of free_buffer is closed; the directory stays until
- * tracefs_sweep(). One thread.
+ * buffer (option disable_on_free) once the last descriptor of free_buffer is closed; the directory and the probes stay
+ * until tracefs_sweep(). One thread.
  */
 #ifndef BLK_LIVE_TRACEFS_INSTANCE_H
 #define BLK_LIVE_TRACEFS_INSTANCE_H
+
+#include "live/tracefs/file.h"
+#include "live/tracefs/texts.h"
 
 #include <glib.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <time.h>
-
-#define TRACEFS_ERROR tracefs_error_quark()
-GQuark tracefs_error_quark(void);
 
 struct tracefs_wish {
 	const char *name;		/* of the instance: "blktop-PID" */
@@ -46,6 +46,11 @@ void tracefs_instance_stop(struct tracefs_instance *i);
 /* Removes it. Descriptors that another process still has open delay that for up to `patience_ms`. NULL is fine. */
 bool tracefs_instance_free(struct tracefs_instance *i, int patience_ms);
 
+/* Probes that the kernel refused, and why; NULL: none. Their events are recorded as they are. */
+const char *tracefs_instance_refused(const struct tracefs_instance *i);
+/* What an event only points to, on this machine: what of it would be known. Changes nothing. */
+struct tracefs_texts tracefs_instance_expected(void);
+
 const struct tracefs_cpu *tracefs_instance_cpus(const struct tracefs_instance *i, size_t *n);
 /* The text of events/header_page. */
 const char *tracefs_instance_header(const struct tracefs_instance *i);
@@ -69,7 +74,7 @@ static inline uint64_t tracefs_clock(clockid_t clock)
 /* Can this user trace the kernel with it? Changes nothing. False: *error says why not, and what to do. */
 bool tracefs_is_usable(GError **error);
 
-/* Removes instances "PREFIXpid" of processes that have ended. Appends a line for each to `report`. */
+/* Removes instances "PREFIXpid" and probes of processes that have ended. Appends lines about them to `report`. */
 void tracefs_sweep(const char *prefix, bool (*has_ended)(int pid), GString *report);
 
 #endif

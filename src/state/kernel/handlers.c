@@ -317,7 +317,9 @@ static uint32_t socket_text(struct fed_event *f, int64_t family, int64_t port, s
 		address_text(address, 4, (const uint8_t *)v4.str, (uint16_t)port);
 		snprintf(text, sizeof text, "socket inet %s", address);
 	} else if (v6.len >= 16) {
-		address_text(address, 6, (const uint8_t *)v6.str, (uint16_t)port);
+		uint8_t bytes[16];
+		handler_copy_v6(bytes, v6.str);
+		address_text(address, 6, bytes, (uint16_t)port);
 		snprintf(text, sizeof text, "socket inet6 %s", address);
 	}
 	return slice_path(f->s, (struct blk_text){ text, (uint32_t)strlen(text) });

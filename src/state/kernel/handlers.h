@@ -30,6 +30,8 @@ const char *handler_call_name(const struct fed_event *f, int64_t number, char bu
 void on_block(struct fed_event *f);		/* what: enum block_what */
 enum net_what { NET_RECEIVED, NET_QUEUED, NET_SENT };
 void on_net(struct fed_event *f);		/* what: enum net_what */
+/* An IPv6 address of which readers give eight numbers of 16 bits: 16 bytes in network byte order. */
+void handler_copy_v6(uint8_t *to, const char *from);
 
 /* handlers_ns.c: namespaces in the state dump, and forks */
 void on_dump_ns(struct fed_event *f);		/* what: enum ns_kind */

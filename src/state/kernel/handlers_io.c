@@ -111,8 +111,7 @@ static bool take_v4(struct fed_event *f, bool sent, struct flow *flow)
 	return true;
 }
 
-/* Swaps the bytes of eight 16-bit numbers: the result is in network byte order. */
-static void copy_v6(uint8_t *to, const char *from)
+void handler_copy_v6(uint8_t *to, const char *from)
 {
 	for (unsigned i = 0; i < 16; i++)
 		to[i] = (uint8_t)from[i ^ 1];
@@ -126,8 +125,8 @@ static bool take_v6(struct fed_event *f, bool sent, struct flow *flow)
 		return false;
 	flow->family = 6;
 	flow->protocol = FLOW_OTHER;
-	copy_v6(flow->local, local.str);
-	copy_v6(flow->peer, peer.str);
+	handler_copy_v6(flow->local, local.str);
+	handler_copy_v6(flow->peer, peer.str);
 	take_ports(f, V6_TCP, V6_UDP, sent, flow);
 	return true;
 }

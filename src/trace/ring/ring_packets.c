@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "trace/ring/ring_packet.h"
 #include "trace/ring/ring_program.h"
+#include "trace/ring/ring_rules.h"
 
 #define PACKET_SIZE (60u << 10)		/* a packet that has more is closed */
 #ifndef CLONE_THREAD
@@ -15,9 +16,15 @@
 /* An event of the kernel: its format, and the event classes made of it. */
 struct event_class {
 	struct ring_format *format;
-	ring_program *programs[2];	/* [1]: with the processes of both threads; NULL: not needed yet */
+	ring_program *programs[2];	/* [1]: with what only the transcoder knows; NULL: not needed yet */
 	unsigned ids[2];
-	enum { PLAIN_EVENT, FORK_EVENT, NEW_TASK_EVENT, CALL_EVENT } kind;
+	enum { PLAIN_EVENT, FORK_EVENT, NEW_TASK_EVENT, CALL_EVENT, INSTALL_EVENT } kind;
+	enum ring_extra extra;		/* of CALL_EVENT: exits that return descriptors */
+	uint32_t result;		/* offset of their result, which has 8 bytes or (.result_size) 4 */
+	uint8_t result_size;		/* 0: it is not known */
+	/* INSTALL_EVENT: offsets of struct sock_common's members, if .has_peer */
+	uint32_t descriptor, family, port, v4, v6[2];
+	bool has_peer;
 	uint32_t child;			/* offset of the new thread's id: FORK_EVENT, NEW_TASK_EVENT */
 	uint32_t parent;		/* offset of its creator's: FORK_EVENT */
 	uint32_t flags;			/* offset of its clone flags, which have .flags_size bytes: NEW_TASK_EVENT */
@@ -34,6 +41,12 @@ struct cpu_stream {
 	bool is_excluded;		/* its calls are left out */
 	int32_t new_task;		/* 0: none */
 	uint64_t new_task_flags;
+	struct {			/* descriptors that a thread's call has got so far */
+		int32_t tid;		/* 0: none */
+		unsigned n;		/* of which .fds has the first two */
+		int32_t fds[2];
+		struct ring_address peer;	/* of the first, if it is a connected socket */
+	} got;
 };
 
 struct ring_packets {
@@ -175,14 +188,34 @@ static bool is_event(const struct ring_format *f, const char *system, const char
 	return !strcmp(f->system, system) && !strcmp(f->name, name);
 }
 
-/* Offset of a number of 4 bytes in the event. False: it has none. */
-static bool offset_of(const struct ring_format *f, const char *name, uint32_t *offset)
+/* Offset of a number with this size in the event. */
+static bool offset_of(const struct ring_format *f, const char *name, uint32_t size, uint32_t *offset)
 {
 	const struct ring_field *field = ring_fields_find(f->fields, name);
-	if (!field || field->size != 4 || field->place != RING_INLINE)
+	if (!field || field->size != size || field->place != RING_INLINE)
 		return false;
 	*offset = field->offset;
 	return true;
+}
+
+static void class_of_call(struct event_class *c)
+{
+	const struct ring_field *result = ring_fields_find(c->format->fields, "ret");
+	c->kind = CALL_EVENT;
+	c->extra = ring_event_extra(c->format);
+	if (result && (result->size == 4 || result->size == 8) && result->place == RING_INLINE) {
+		c->result = result->offset;
+		c->result_size = (uint8_t)result->size;
+	}
+}
+
+static void class_of_install(struct event_class *c)
+{
+	const struct ring_format *f = c->format;
+	c->kind = INSTALL_EVENT;
+	c->has_peer = offset_of(f, "skc_family", 2, &c->family) && offset_of(f, "skc_dport", 2, &c->port) &&
+		      offset_of(f, "skc_daddr", 4, &c->v4) && offset_of(f, "skc_v6_daddr0", 8, &c->v6[0]) &&
+		      offset_of(f, "skc_v6_daddr1", 8, &c->v6[1]);
 }
 
 void ring_packets_add_format(struct ring_packets *p, struct ring_format *format)
@@ -190,17 +223,19 @@ void ring_packets_add_format(struct ring_packets *p, struct ring_format *format)
 	struct event_class *c = g_new0(struct event_class, 1);
 	const struct ring_field *flags = ring_fields_find(format->fields, "clone_flags");
 	c->format = format;
-	if (is_event(format, "sched", "sched_process_fork") && offset_of(format, "child_pid", &c->child) &&
-	    offset_of(format, "parent_pid", &c->parent))
+	if (is_event(format, "sched", "sched_process_fork") && offset_of(format, "child_pid", 4, &c->child) &&
+	    offset_of(format, "parent_pid", 4, &c->parent))
 		c->kind = FORK_EVENT;
-	if (is_event(format, "task", "task_newtask") && offset_of(format, "pid", &c->child) && flags &&
+	if (is_event(format, "task", "task_newtask") && offset_of(format, "pid", 4, &c->child) && flags &&
 	    (flags->size == 4 || flags->size == 8) && flags->place == RING_INLINE) {
 		c->kind = NEW_TASK_EVENT;
 		c->flags = flags->offset;
 		c->flags_size = (uint8_t)flags->size;
 	}
 	if (!strcmp(format->system, "syscalls"))
-		c->kind = CALL_EVENT;
+		class_of_call(c);
+	if (is_event(format, RING_PROBE_SYSTEM, RING_PROBE_INSTALL) && offset_of(format, "fd", 4, &c->descriptor))
+		class_of_install(c);
 	if (format->id >= p->classes->len)
 		g_ptr_array_set_size(p->classes, format->id + 1);
 	event_class_free(p->classes->pdata[format->id]);
@@ -402,46 +437,95 @@ static bool fork_processes(struct ring_packets *p, const struct cpu_stream *c, c
 	return run->parent_tgid > 0;
 }
 
+/* ---- descriptors of calls ---- */
+
+static void take_descriptor(const struct ring_packets *p, struct cpu_stream *c, const struct event_class *class,
+			    const struct ring_event *e, int32_t tid)
+{
+	if (c->got.tid != tid)
+		c->got.n = 0;
+	c->got.tid = tid;
+	if (c->got.n < G_N_ELEMENTS(c->got.fds))
+		c->got.fds[c->got.n] = (int32_t)number_at(p, e, class->descriptor, 4);
+	uint32_t end = MAX(class->family, class->port) + 2;
+	end = MAX(end, MAX(class->v4 + 4, MAX(class->v6[0], class->v6[1]) + 8));
+	struct ring_address *peer = &c->got.peer;
+	*peer = (struct ring_address){ 0 };
+	if (!c->got.n++ && class->has_peer && end <= e->size) {
+		peer->family = (uint16_t)number_at(p, e, class->family, 2);
+		memcpy(peer->port, e->payload + class->port, 2);
+		if (peer->family == RING_INET) {
+			memcpy(peer->bytes, e->payload + class->v4, 4);
+		} else if (peer->family == RING_INET6) {
+			memcpy(peer->bytes, e->payload + class->v6[0], 8);
+			memcpy(peer->bytes + 8, e->payload + class->v6[1], 8);
+		}
+	}
+}
+
+/* Fills in what the call got. False: it is not known. A thread that was on another CPU meanwhile is left out. */
+static bool call_descriptors(const struct ring_packets *p, struct cpu_stream *c, const struct event_class *class,
+			     struct ring_run *run)
+{
+	bool is_peer = class->extra == RING_EXTRA_PEER, is_pair = class->extra == RING_EXTRA_PIPE ||
+		       class->extra == RING_EXTRA_SOCKETS;
+	bool is_own = c->got.tid == run->tid;
+	unsigned n = c->got.n;
+	c->got.tid = 0;
+	if (!is_own || !class->result_size || (!is_peer && !is_pair))
+		return false;
+	int32_t result = (int32_t)number_at(p, run->event, class->result, class->result_size);
+	run->descriptors = c->got.fds;
+	run->peer = &c->got.peer;
+	return is_pair ? n == 2 && result == 0 : n == 1 && result == c->got.fds[0] && run->peer->family;
+}
+
 /* ---- events ---- */
 
-static const struct ring_program *program_of(struct ring_packets *p, struct event_class *class, bool with_processes)
+static const struct ring_program *program_of(struct ring_packets *p, struct event_class *class, bool with_known)
 {
-	if (!class->programs[with_processes]) {
-		struct ring_program *made = ring_program_new(class->format, p->layout.machine, with_processes);
+	if (!class->programs[with_known]) {
+		struct ring_program *made = ring_program_new(class->format, p->layout.machine, with_known);
 		g_autoptr(GString) text = g_string_new(NULL);
-		class->programs[with_processes] = made;
-		class->ids[with_processes] = p->n_ids++;
-		ring_program_declare(made, text, class->ids[with_processes], RING_STREAM_CPU);
+		class->programs[with_known] = made;
+		class->ids[with_known] = p->n_ids++;
+		ring_program_declare(made, text, class->ids[with_known], RING_STREAM_CPU);
 		ring_packets_declare(p, text->str);
 	}
-	return class->programs[with_processes];
+	return class->programs[with_known];
 }
 
 static void put_event(struct ring_packets *p, struct cpu_stream *c, const struct ring_event *e)
 {
 	struct event_class *class = (struct event_class *)class_of(p, e);
 	struct ring_run run = { .event = e, .tid = (int32_t)ring_number(p->layout.machine, e->payload + 4, 4) };
-	bool with_processes = false;
+	bool with_known = false;
 	if (!class) {
 		p->counts.unknown++;
 		return;
 	}
 	if (class->kind == CALL_EVENT && p->excluded.n && is_excluded(p, c, run.tid))
 		return;
-	if (class->kind == NEW_TASK_EVENT) {
+	if (class->kind == INSTALL_EVENT) {
+		take_descriptor(p, c, class, e, run.tid);
+		return;
+	}
+	if (class->kind == CALL_EVENT) {
+		with_known = call_descriptors(p, c, class, &run);
+	} else if (class->kind == NEW_TASK_EVENT) {
 		c->new_task = (int32_t)number_at(p, e, class->child, 4);
 		c->new_task_flags = number_at(p, e, class->flags, class->flags_size);
 		forget_callers(p);
 		new_task(p, class, e, run.tid);
 	} else if (class->kind == FORK_EVENT) {
-		with_processes = fork_processes(p, c, class, &run);
+		with_known = fork_processes(p, c, class, &run);
 	}
-	const struct ring_program *program = program_of(p, class, with_processes);
+	const struct ring_program *program = program_of(p, class, with_known);
 	if (!c->is_started)
 		put_empty(p, c, e->time, e->time);
 	if (!c->stream.bytes)
 		ring_packet_open(&c->stream, e->time);
-	uint8_t *at = ring_packet_event(&c->stream, class->ids[with_processes], e->time,
+	uint8_t *at = ring_packet_event(&c->stream, class->ids[with_known], e->time,
 					4 + ring_program_bound(program, e));
 	uint32_t tid = GUINT32_TO_LE((uint32_t)run.tid);
 	memcpy(at, &tid, 4);

@@ -20,6 +20,16 @@ enum step_kind {
 	STEP_TID,
 	STEP_PARENT_TGID,
 	STEP_CHILD_TGID,
+	STEP_DESCRIPTORS,
+	STEP_PEER,
+	STEP_ADDRESS,		/* .from: struct sockaddr; .behind: __data_loc of the path */
+	STEP_HEADERS,		/* .from: the packet */
+};
+
+/* Offsets in the event, of STEP_HEADERS. */
+struct packet_fields {
+	uint32_t head, data, network, protocol, len, paged;
+	bool is_received;		/* the network header is where the data begins */
 };
 
 struct step {
@@ -27,6 +37,7 @@ struct step {
 	uint8_t place;		/* enum ring_place */
 	uint8_t from_size, to_size;	/* bytes of an element */
 	bool is_signed;
+	bool is_probed;		/* STEP_STRING: RING_FAULT is no text */
 	int32_t add;
 	uint32_t from;		/* offset in the event */
 	uint32_t n;		/* STEP_COPY: bytes; of inline arrays: elements, and bytes of texts */
@@ -40,6 +51,7 @@ struct ring_program {
 	uint32_t need;		/* an event has at least these bytes */
 	uint32_t fixed;		/* bytes that are written, without those of .n_dynamic */
 	uint32_t n_dynamic;	/* steps that write as much as the event says */
+	struct packet_fields packet;
 	uint32_t n_steps;
 	struct step steps[];
 };
@@ -53,6 +65,7 @@ struct compiler {
 	GString *text;
 	GHashTable *names;	/* of the fields written so far: metadata with two of one name would be refused */
 	uint32_t need, fixed, n_dynamic;
+	struct packet_fields packet;
 };
 
 static void declare_number(struct compiler *c, const char *name, unsigned size, bool is_signed, uint32_t n)
@@ -111,6 +124,7 @@ static void add_dynamic(struct compiler *c, const struct ring_field *f, struct r
 				       "encoding = none; base = 10; } _%s[ __%s_length ];\n",
 				       rule.name, f->element * 8, f->is_signed, rule.name, rule.name);
 	add_step(c, (struct step){ .kind = is_text ? STEP_STRING : STEP_SEQUENCE, .place = f->place, .from = f->offset,
+				   .is_probed = rule.encoding == RING_PROBED_TEXT,
 				   .from_size = (uint8_t)f->element, .n = f->place == RING_INLINE ? f->size : 0,
 				   .behind = f->offset + f->size });
 	c->n_dynamic++;
@@ -154,7 +168,114 @@ static void add_extra(struct compiler *c, const char *name, enum step_kind kind)
 	c->fixed += 4;
 }
 
-struct ring_program *ring_program_new(const struct ring_format *format, struct ring_machine machine, bool with_tgids)
+/* Takes names for fields that the event itself does not have. False: it has one of them. */
+static bool take_names(struct compiler *c, const char *const *names)
+{
+	for (const char *const *name = names; *name; name++)
+		if (!g_hash_table_add(c->names, (gpointer)*name))
+			return false;
+	return true;
+}
+
+static const char *const address_names[] = { "family", "dport", "sport", "v4addr", "v6addr", "sun_path", NULL };
+static const char *const header_names[] = { "network_header_type", "network_header", NULL };
+
+/* Offset of a field with this size, which an event then must have. False: there is none. */
+static bool need_field(struct compiler *c, const char *name, uint32_t size, uint32_t *ret)
+{
+	const struct ring_field *f = ring_fields_find(c->format->fields, name);
+	if (!f || f->size != size || (f->is_array && f->place != RING_DATA_LOC))
+		return false;
+	*ret = f->offset;
+	c->need = MAX(c->need, f->offset + size);
+	return true;
+}
+
+static void add_address(struct compiler *c)
+{
+	struct step step = { .kind = STEP_ADDRESS };
+	ring_raw_bytes(c->format->fields, RING_RAW_ADDRESS, RING_SOCKADDR_BYTES, &step.from);
+	if (!need_field(c, RING_RAW_PATH, 4, &step.behind) || !take_names(c, address_names))
+		return;
+	c->need = MAX(c->need, step.from + RING_SOCKADDR_BYTES);
+	ring_address_declare(c->text, "dport", true);
+	add_step(c, step);
+	c->fixed += RING_ADDRESS_BOUND;
+	c->n_dynamic++;
+}
+
+static void add_headers(struct compiler *c)
+{
+	struct packet_fields *p = &c->packet;
+	struct step step = { .kind = STEP_HEADERS };
+	uint32_t size = c->machine.long_size;
+	ring_raw_bytes(c->format->fields, RING_RAW_PACKET, RING_PACKET_BYTES, &step.from);
+	p->is_received = strcmp(c->format->name, "net_dev_queue");
+	if (!need_field(c, RING_RAW_HEAD, size, &p->head) || !need_field(c, RING_RAW_DATA, size, &p->data) ||
+	    !need_field(c, RING_RAW_NETWORK, 2, &p->network) || !need_field(c, RING_RAW_PROTOCOL, 2, &p->protocol) ||
+	    !need_field(c, RING_RAW_PAGED, 4, &p->paged) || !need_field(c, "len", 4, &p->len) ||
+	    !take_names(c, header_names))
+		return;
+	c->need = MAX(c->need, step.from + RING_PACKET_BYTES);
+	ring_packet_headers_declare(c->text);
+	add_step(c, step);
+	c->fixed += RING_HEADERS_BOUND;
+}
+
+static void add_descriptors(struct compiler *c, const char *name)
+{
+	if (!g_hash_table_add(c->names, (gpointer)name))
+		return;
+	declare_number(c, name, 4, true, 2);
+	add_step(c, (struct step){ .kind = STEP_DESCRIPTORS });
+	c->fixed += 8;
+}
+
+static void add_peer(struct compiler *c)
+{
+	if (!take_names(c, address_names))
+		return;
+	ring_address_declare(c->text, "sport", false);
+	add_step(c, (struct step){ .kind = STEP_PEER });
+	c->fixed += RING_ADDRESS_BOUND;
+}
+
+static void add_extras(struct compiler *c, bool with_known)
+{
+	switch (ring_event_extra(c->format)) {
+	case RING_EXTRA_TID:
+		add_extra(c, "tid", STEP_TID);
+		break;
+	case RING_EXTRA_ADDRESS:
+		add_address(c);
+		break;
+	case RING_EXTRA_HEADERS:
+		add_headers(c);
+		break;
+	case RING_EXTRA_TGIDS:
+		if (with_known) {
+			add_extra(c, "parent_pid", STEP_PARENT_TGID);
+			add_extra(c, "child_pid", STEP_CHILD_TGID);
+		}
+		break;
+	case RING_EXTRA_PIPE:
+		if (with_known)
+			add_descriptors(c, "fildes");
+		break;
+	case RING_EXTRA_SOCKETS:
+		if (with_known)
+			add_descriptors(c, "socket");
+		break;
+	case RING_EXTRA_PEER:
+		if (with_known)
+			add_peer(c);
+		break;
+	default:
+		break;
+	}
+}
+
+struct ring_program *ring_program_new(const struct ring_format *format, struct ring_machine machine, bool with_known)
 {
 	g_autoptr(GArray) steps = g_array_new(FALSE, FALSE, sizeof(struct step));
 	g_autoptr(GHashTable) names = g_hash_table_new(g_str_hash, g_str_equal);
@@ -166,13 +287,7 @@ struct ring_program *ring_program_new(const struct ring_format *format, struct r
 		if (rule.encoding != RING_OMIT)
 			add_field(&c, f, rule);
 	}
-	enum ring_extra extra = ring_event_extra(format);
-	if (extra == RING_EXTRA_TID)
-		add_extra(&c, "tid", STEP_TID);
-	if (extra == RING_EXTRA_TGIDS && with_tgids) {
-		add_extra(&c, "parent_pid", STEP_PARENT_TGID);
-		add_extra(&c, "child_pid", STEP_CHILD_TGID);
-	}
+	add_extras(&c, with_known);
 	struct ring_program *p = g_malloc0(sizeof(*p) + steps->len * sizeof(struct step));
 	p->name = ring_event_name(format->system, format->name);
 	p->declaration = c.text;
@@ -180,6 +295,7 @@ struct ring_program *ring_program_new(const struct ring_format *format, struct r
 	p->need = c.need;
 	p->fixed = c.fixed;
 	p->n_dynamic = c.n_dynamic;
+	p->packet = c.packet;
 	p->n_steps = steps->len;
 	if (steps->len)
 		memcpy(p->steps, steps->data, steps->len * sizeof(struct step));
@@ -263,6 +379,8 @@ static uint8_t *put_bytes(const struct ring_program *p, const struct step *s, co
 	case STEP_RWBS:
 		return put_u32(to, ring_rwbs_bits((const char *)from, n));
 	case STEP_STRING:
+		if (s->is_probed && len == strlen(RING_FAULT) && !memcmp(from, RING_FAULT, len))
+			len = 0;
 		memcpy(to, from, len);
 		to[len] = '\0';
 		return to + len + 1;
@@ -271,6 +389,42 @@ static uint8_t *put_bytes(const struct ring_program *p, const struct step *s, co
 		struct step elements = { .from_size = s->from_size, .to_size = s->from_size, .n = n / s->from_size };
 		return put_numbers(p, &elements, from, to);
 	}
+}
+
+static uint8_t *put_descriptors(const struct ring_run *run, uint8_t *to)
+{
+	return put_u32(put_u32(to, (uint32_t)run->descriptors[0]), (uint32_t)run->descriptors[1]);
+}
+
+/* What the kernel could not read is what was in the buffer before. It says so of a text only, so one is there. */
+static uint8_t *put_address(const struct ring_program *p, const struct step *s, const struct ring_event *e, uint8_t *to)
+{
+	struct ring_address address = { 0 };
+	struct step path = { .place = RING_DATA_LOC, .from = s->behind };
+	uint32_t n;
+	const uint8_t *text = bytes_of(p, &path, e, &n);
+	size_t len = strnlen((const char *)text, n);
+	if (n && !(len == strlen(RING_FAULT) && !memcmp(text, RING_FAULT, len)))
+		ring_address_take(&address, p->machine, e->payload + s->from, RING_SOCKADDR_BYTES, (const char *)text,
+				  len);
+	return ring_address_put(to, &address, true);
+}
+
+static uint8_t *put_headers(const struct ring_program *p, const struct step *s, const struct ring_event *e, uint8_t *to)
+{
+	const struct packet_fields *f = &p->packet;
+	uint64_t head = ring_number(p->machine, e->payload + f->head, p->machine.long_size);
+	uint64_t data = ring_number(p->machine, e->payload + f->data, p->machine.long_size);
+	uint64_t network = ring_number(p->machine, e->payload + f->network, 2);
+	uint32_t len = (uint32_t)ring_number(p->machine, e->payload + f->len, 4);
+	uint32_t paged = (uint32_t)ring_number(p->machine, e->payload + f->paged, 4);
+	struct ring_packet_bytes packet = {
+		.bytes = e->payload + s->from,
+		.network_offset = f->is_received ? 0 : head + network - data,
+		.n = len > paged ? len - paged : 0,
+		.protocol = (uint16_t)(e->payload[f->protocol] << 8 | e->payload[f->protocol + 1]),
+	};
+	return ring_packet_headers_put(to, &packet);
 }
 
 ssize_t ring_program_run(const struct ring_program *p, const struct ring_run *run, uint8_t *to)
@@ -297,6 +451,18 @@ ssize_t ring_program_run(const struct ring_program *p, const struct ring_run *ru
 			break;
 		case STEP_CHILD_TGID:
 			to = put_u32(to, (uint32_t)run->child_tgid);
+			break;
+		case STEP_DESCRIPTORS:
+			to = put_descriptors(run, to);
+			break;
+		case STEP_PEER:
+			to = ring_address_put(to, run->peer, false);
+			break;
+		case STEP_ADDRESS:
+			to = put_address(p, s, e, to);
+			break;
+		case STEP_HEADERS:
+			to = put_headers(p, s, e, to);
 			break;
 		default:
 			to = put_bytes(p, s, e, to);

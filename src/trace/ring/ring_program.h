@@ -9,12 +9,13 @@
 #define BLK_TRACE_RING_RING_PROGRAM_H
 
 #include "trace/ring/ring_format.h"
+#include "trace/ring/ring_headers.h"
 #include "trace/ring/ring_page.h"
 
 struct ring_program;
 
-/* with_tgids: of sched_process_fork, with the fields parent_pid and child_pid (struct ring_run). */
-struct ring_program *ring_program_new(const struct ring_format *format, struct ring_machine machine, bool with_tgids);
+/* with_known: with the fields that only the transcoder knows (struct ring_run). */
+struct ring_program *ring_program_new(const struct ring_format *format, struct ring_machine machine, bool with_known);
 void ring_program_free(struct ring_program *p);		/* NULL is fine */
 typedef struct ring_program ring_program;
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(ring_program, ring_program_free)
@@ -25,7 +26,10 @@ void ring_program_declare(const struct ring_program *p, GString *metadata, unsig
 struct ring_run {
 	const struct ring_event *event;
 	int32_t tid;			/* common_pid */
-	int32_t parent_tgid, child_tgid; /* if the program is one with them */
+	/* What the program needs that was made with_known: */
+	int32_t parent_tgid, child_tgid; /* RING_EXTRA_TGIDS */
+	const int32_t *descriptors;	/* two: RING_EXTRA_PIPE, RING_EXTRA_SOCKETS */
+	const struct ring_address *peer; /* RING_EXTRA_PEER */
 };
 
 /* The most bytes that a run of this event writes. */

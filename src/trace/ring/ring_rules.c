@@ -2,6 +2,8 @@
 /* Names and encodings of LTTng for events of the kernel's ring buffer. */
 #include "trace/ring/ring_rules.h"
 
+#include "trace/ring/ring_headers.h"
+
 #include <string.h>
 
 /* ---- names of events ---- */
@@ -35,12 +37,48 @@ char *ring_event_name(const char *system, const char *event)
 	return g_str_has_prefix(event, prefix) ? g_strdup(event) : g_strconcat(prefix, event, NULL);
 }
 
+bool ring_raw_bytes(const struct ring_fields *fields, const char *name, uint32_t n_bytes, uint32_t *ret_offset)
+{
+	uint32_t n = 0;
+	for (unsigned i = 0; n < n_bytes; i++) {
+		g_autofree char *word = g_strdup_printf("%s%u", name, i);
+		const struct ring_field *f = ring_fields_find(fields, word);
+		if (!f || f->place != RING_INLINE || !f->size || (i && f->offset != *ret_offset + n))
+			return false;
+		if (!i)
+			*ret_offset = f->offset;
+		n += f->size;
+	}
+	return true;
+}
+
+/* Exits of calls whose descriptors come from the probe of fd_install. */
+static const struct { const char *event; enum ring_extra extra; } exits[] = {
+	{ "sys_exit_pipe", RING_EXTRA_PIPE },	{ "sys_exit_pipe2", RING_EXTRA_PIPE },
+	{ "sys_exit_socketpair", RING_EXTRA_SOCKETS },
+	{ "sys_exit_accept", RING_EXTRA_PEER }, { "sys_exit_accept4", RING_EXTRA_PEER },
+};
+
+static enum ring_extra probe_extra(const struct ring_format *format)
+{
+	uint32_t offset;
+	bool is_call = !strcmp(format->system, "syscalls");
+	for (size_t i = 0; i < G_N_ELEMENTS(exits) && is_call; i++)
+		if (!strcmp(format->name, exits[i].event))
+			return exits[i].extra;
+	if (is_call && ring_raw_bytes(format->fields, RING_RAW_ADDRESS, RING_SOCKADDR_BYTES, &offset))
+		return RING_EXTRA_ADDRESS;
+	return !strcmp(format->system, "net") &&
+	       ring_raw_bytes(format->fields, RING_RAW_PACKET, RING_PACKET_BYTES, &offset) ?
+		       RING_EXTRA_HEADERS : RING_NO_EXTRA;
+}
+
 enum ring_extra ring_event_extra(const struct ring_format *format)
 {
 	if (!strcmp(format->system, "sched") && !strcmp(format->name, "sched_process_fork"))
 		return RING_EXTRA_TGIDS;
 	return !strcmp(format->system, "block") && ring_fields_find(format->fields, "comm") ?
-		RING_EXTRA_TID : RING_NO_EXTRA;
+		RING_EXTRA_TID : probe_extra(format);
 }
 
 /* ---- fields ---- */
@@ -83,6 +121,14 @@ static const char *const texts[] = {
 	"new_root", "put_old",  "fs_name",  "library", "special",
 };
 
+bool ring_is_path(const struct ring_field *f)
+{
+	for (size_t i = 0; i < G_N_ELEMENTS(texts); i++)
+		if (f->is_pointer && strstr(f->type, "char") && !strcmp(f->name, texts[i]))
+			return true;
+	return false;
+}
+
 /* __NAME_val is the text that argument NAME points to (Linux 7.0, kernel/trace/trace_syscalls.c). */
 static struct ring_field_rule user_text(const struct ring_field *f)
 {
@@ -93,9 +139,17 @@ static struct ring_field_rule user_text(const struct ring_field *f)
 	return (struct ring_field_rule){ .name = f->name, .encoding = RING_OMIT };
 }
 
+static bool is_raw(const struct ring_field *f, const char *name)
+{
+	size_t len = strlen(name);
+	return !strncmp(f->name, name, len) && g_ascii_isdigit(f->name[len]);
+}
+
 static struct ring_field_rule argument(const struct ring_field *f)
 {
-	struct ring_field_rule rule = { .name = f->name, .encoding = RING_AS_IS };
+	struct ring_field_rule rule = { .name = f->name, .encoding = f->is_text ? RING_PROBED_TEXT : RING_AS_IS };
+	if (is_raw(f, RING_RAW_ADDRESS) || !strcmp(f->name, RING_RAW_PATH))
+		rule.encoding = RING_OMIT;
 	if (!strcmp(f->name, "__syscall_nr"))
 		rule.encoding = RING_OMIT;
 	else if (g_str_has_prefix(f->name, "__") && g_str_has_suffix(f->name, "_val"))
@@ -119,6 +173,8 @@ struct ring_field_rule ring_field_rule(const struct ring_format *format, const s
 		if (!strcmp(format->system, fields[i].system) && !strcmp(f->name, fields[i].field))
 			return (struct ring_field_rule){ .name = fields[i].lttng ? fields[i].lttng : f->name,
 							 .encoding = fields[i].encoding };
+	if (!strcmp(format->system, "net") && (is_raw(f, RING_RAW_PACKET) || g_str_has_prefix(f->name, "skb_")))
+		return (struct ring_field_rule){ .name = f->name, .encoding = RING_OMIT };
 	bool is_comm = f->is_text && g_str_has_suffix(f->name, "comm");
 	return (struct ring_field_rule){ .name = f->name, .encoding = is_comm ? RING_COMM : RING_AS_IS };
 }

@@ -16,6 +16,7 @@ enum ring_encoding {
 	RING_PRIORITY,		/* a thread's priority: LTTng subtracts MAX_RT_PRIO, 100 */
 	RING_RWBS,		/* the letters of a block request's operation, as bits */
 	RING_USER_TEXT,		/* a text of the traced program, which the kernel stored beside its pointer */
+	RING_PROBED_TEXT,	/* the same, by a probe: what could not be read is RING_FAULT */
 	RING_OMIT,		/* left out */
 };
 
@@ -24,7 +25,36 @@ enum ring_extra {
 	RING_NO_EXTRA,
 	RING_EXTRA_TID,		/* block requests: tid, the thread on the CPU */
 	RING_EXTRA_TGIDS,	/* sched_process_fork: parent_pid, child_pid, if the transcoder knows them */
+	RING_EXTRA_ADDRESS,	/* entries of connect, bind, sendto by a probe: the fields of ring_address_declare() */
+	RING_EXTRA_HEADERS,	/* packets by a probe: network_header */
+	RING_EXTRA_PIPE,	/* exits of pipe, pipe2: fildes[2], if the transcoder knows them */
+	RING_EXTRA_SOCKETS,	/* exit of socketpair: socket[2], likewise */
+	RING_EXTRA_PEER,	/* exits of accept, accept4: the address, likewise */
 };
+
+/*
+ * What blktop's own probes (live/tracefs/probe_text.h) record beside the fields of the event that they sit on. Numbers
+ * of 8 bytes, counted from 0, are raw memory: RING_RAW_ADDRESS of a struct sockaddr, RING_RAW_PACKET of a packet.
+ */
+#define RING_RAW_ADDRESS "sockaddr"
+#define RING_RAW_PATH "sun_path"	/* the text behind the address's family: shows whether it could be read */
+#define RING_RAW_PACKET "packet"
+#define RING_RAW_HEAD "skb_head"	/* members of struct sk_buff */
+#define RING_RAW_DATA "skb_data"
+#define RING_RAW_NETWORK "skb_network_header"
+#define RING_RAW_PROTOCOL "skb_protocol"
+#define RING_RAW_PAGED "skb_data_len"
+/* The probe where a descriptor gets its file; no event of LTTng's. Its fields are those of struct sock_common. */
+#define RING_PROBE_SYSTEM "blktop"
+#define RING_PROBE_INSTALL "fd_install"
+
+#define RING_FAULT "(fault)"		/* the kernel's text in place of one that it could not read */
+
+/* Is it an argument whose text a file's name is? */
+bool ring_is_path(const struct ring_field *argument);
+
+/* Raw memory in the fields NAME0, NAME1, ..., side by side: its offset in the event. False: fewer bytes than that. */
+bool ring_raw_bytes(const struct ring_fields *fields, const char *name, uint32_t n_bytes, uint32_t *ret_offset);
 
 /* LTTng's name of an event; g_free. */
 char *ring_event_name(const char *system, const char *event);

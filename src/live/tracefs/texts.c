@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What is known of what events point to. */
+#include "live/tracefs/texts.h"
+
+#include "live/tracefs/file.h"
+
+#include <string.h>
+
+struct tracefs_texts tracefs_texts_expected(int root)
+{
+	g_autofree char *format = root < 0 ? NULL :
+		tracefs_file_read(root, "events/syscalls/sys_enter_openat/format");
+	return (struct tracefs_texts){ .by_kernel = format && strstr(format, "__filename_val"),
+				       .probes = probe_kinds_of_kernel() };
+}
+
+/* Later versions also have a switch of their own, CONFIG_EPROBE_EVENTS. */
+#define EVENT_PROBES "event probes: Linux 5.15 with CONFIG_KPROBE_EVENTS"
+
+static char *join(const char *const *parts)
+{
+	g_autoptr(GString) s = g_string_new(NULL);
+	for (; *parts; parts++)
+		if (**parts)
+			g_string_append_printf(s, "%s%s", s->len ? ", " : "", *parts);
+	return s->len ? g_string_free(g_steal_pointer(&s), FALSE) : NULL;
+}
+
+char *tracefs_texts_known(const struct tracefs_texts *t)
+{
+	const struct probe_kinds *p = &t->probes;
+	return join((const char *const[]){
+		t->by_kernel ? "names of files from the kernel's events (Linux 7.0)" :
+		p->paths     ? "names of files by event probes" : "",
+		p->paths ? "addresses of sockets by event probes" : "",
+		p->packets ? "packet headers by event probes" : "",
+		p->descriptors ? "descriptors of pipes and accepted sockets by a kprobe" : "",
+		NULL });
+}
+
+char *tracefs_texts_unknown(const struct tracefs_texts *t)
+{
+	const struct probe_kinds *p = &t->probes;
+	bool has_names = t->by_kernel || p->paths;
+	return join((const char *const[]){
+		has_names ? "" : "names of files that are opened (Linux 7.0 has them, or " EVENT_PROBES ")",
+		p->paths ? "" : "addresses of sockets (" EVENT_PROBES ")",
+		p->packets ? "" : "packet headers (" EVENT_PROBES " and CONFIG_DEBUG_INFO_BTF)",
+		p->descriptors ? "" : "descriptors of pipes and accepted sockets (CONFIG_KPROBE_EVENTS)",
+		NULL });
+}

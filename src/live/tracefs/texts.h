@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * How the kernel's own ring buffer gets what an event only points to: names of files, addresses of sockets, headers of
+ * packets, descriptors. The sentences about it, for the consent page, `blktop -v` and messages.
+ */
+#ifndef BLK_LIVE_TRACEFS_TEXTS_H
+#define BLK_LIVE_TRACEFS_TEXTS_H
+
+#include "live/tracefs/probes.h"
+
+struct tracefs_texts {
+	bool by_kernel;			/* the kernel stores the names of files itself (Linux 7.0) */
+	struct probe_kinds probes;	/* what probes of our own record */
+};
+
+/* root: directory of tracefs; -1: it is not mounted, and .by_kernel is false. Changes nothing. */
+struct tracefs_texts tracefs_texts_expected(int root);
+
+/* "names of files and addresses of sockets by event probes, ..."; g_free. NULL: nothing. */
+char *tracefs_texts_known(const struct tracefs_texts *t);
+/* What is not known, with what a kernel needs for it; g_free. NULL: nothing. */
+char *tracefs_texts_unknown(const struct tracefs_texts *t);
+
+#endif
