@@ -17,6 +17,7 @@
 #include "base/limits.h"
 #include "base/sanitized.h"
 #include "base/timefmt.h"
+#include "state/kernel/subscriptions.h"
 #include "state/spans/rules.h"
 #include "views/alerts.h"
 #include "views/metric_calls.h"
@@ -398,17 +399,17 @@ static int find_range(struct batch *b)
 	return b->from_ns < b->to_ns ? EXIT_FINE : reading_find_range(&b->r, b->read, &b->from_ns, &b->to_ns);
 }
 
+static bool has_event(const void *tl, const char *event)
+{
+	return timeline_has_event(tl, event);
+}
+
 /* No view was chosen: has the trace events, but none that spans are made of, and no figures of threads? */
 static bool prints_otherwise(const struct batch *b)
 {
-	static const char *const of_spans[] = {
-		"zipkin:timestamp", "lttng_ust_cyg_profile:func_entry", "lttng_ust_cyg_profile_fast:func_entry",
-	};
 	const unsigned both = MISSING_SWITCHES | MISSING_CALLS;
-	bool spans = rules_n_installed() > 0;
+	bool spans = rules_n_installed() || slice_any_makes_spans(has_event, b->r.tl);
 
-	for (size_t i = 0; i < G_N_ELEMENTS(of_spans); i++)
-		spans |= timeline_has_event(b->r.tl, of_spans[i]);
 	return b->shown->otherwise && !spans && (view_missing(b->r.tl) & both) == both;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Rules for spans: what their text says, what is wrong in it, and what they make. */
 #include "lib/sources.h"
+#include "state/kernel/subscriptions.h"
 #include "state/publish/model.h"
 #include "state/spans/rules.h"
 #include "state/store/timeline.h"
@@ -261,6 +262,31 @@ static void test_explained(void)
 	timeline_free(tl);
 }
 
+static bool is_named(const void *name, const char *event)
+{
+	return g_str_equal(name, event);
+}
+
+/* Which events make spans: those of handlers that annotate, and of installed rules. */
+static void test_events(void)
+{
+	static const char text[] = "[x]\nbegin=sched_switch\nend=my:end\n";
+	static const char *const always[] = { "zipkin:timestamp", "zipkin:keyval", "lttng_ust_cyg_profile:func_entry" };
+	static const char *const ruled[] = { "sched_switch", "my:end" };
+	g_autoptr(GError) error = NULL;
+	struct rules *r = rules_new();
+
+	for (size_t i = 0; i < G_N_ELEMENTS(always); i++)
+		g_assert_true(slice_any_makes_spans(is_named, always[i]));
+	for (size_t i = 0; i < G_N_ELEMENTS(ruled); i++)
+		g_assert_false(slice_any_makes_spans(is_named, ruled[i]));
+	g_assert_true(rules_parse(r, "rules", text, strlen(text), false, &error) && rules_install(r, &error));
+	for (size_t i = 0; i < G_N_ELEMENTS(ruled); i++)
+		g_assert_true(slice_any_makes_spans(is_named, ruled[i]));
+	g_assert_false(slice_any_makes_spans(is_named, "lttng_ust_statedump:bin_info"));
+	rules_install(NULL, NULL);
+}
+
 int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
@@ -271,6 +297,7 @@ int main(int argc, char **argv)
 		g_test_add_data_func(path, &made[i], test_made);
 	}
 	g_test_add_func("/rules/keyless", test_keyless);
+	g_test_add_func("/rules/events", test_events);
 	g_test_add_func("/rules/explained", test_explained);
 	return g_test_run();
 }

@@ -15,6 +15,7 @@
 #include "live/live.h"
 #include "state/publish/model.h"
 #include "run/suggestjob.h"
+#include "state/kernel/subscriptions.h"
 #include "state/slice/slice_file.h"
 #include "state/spans/rules.h"
 #include "trace/native/native.h"
@@ -152,10 +153,14 @@ static bool hear_trace(struct doctor *doc, const char *const *paths, enum reader
 	return native && hear_native(doc, native, error);
 }
 
+static bool has_event(const void *doc, const char *event)
+{
+	return doctor_count(doc, event) > 0;
+}
+
 static bool has_spans(const struct doctor *doc)
 {
-	return rules_n_installed() || doctor_count(doc, "zipkin:timestamp|lttng_ust_cyg_profile:func_entry|"
-						   "lttng_ust_cyg_profile_fast:func_entry") > 0;
+	return rules_n_installed() || slice_any_makes_spans(has_event, doc);
 }
 
 /* Without spans: which pairs of events could be some. */

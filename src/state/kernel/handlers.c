@@ -644,3 +644,14 @@ bool slice_row_makes_spans(unsigned row)
 	row = counting_base(row);
 	return !counting_has(row) && is_one_of(slice_handler(row), makers, G_N_ELEMENTS(makers));
 }
+
+bool slice_any_makes_spans(bool (*has)(const void *data, const char *event), const void *data)
+{
+	size_t n;
+	const struct blk_subscription *subs = slice_subscriptions(&n);
+
+	for (size_t i = 0; i < n; i++)
+		if (slice_row_makes_spans((unsigned)i) && has(data, subs[i].event))
+			return true;
+	return false;
+}
