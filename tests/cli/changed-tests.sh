@@ -50,6 +50,15 @@ git commit -am more
 put tests/lib/report.c "int other;"
 put tests/unit/test-new.c "int new;"
 are "tests that use what tests share; a new one" "new reports" HEAD
+mkdir -p src/views
+for name in views screens missing-events; do
+	put tests/unit/test-$name.c "int $name;"
+done
+put src/views/files.c "static int helper;"
+git add -A && git commit -am views
+put src/views/files.c "const struct view view_files;"
+are "a view, which has no header: the tests of all views" "missing-events screens views" HEAD
+git commit -am view
 rm tests/unit/test-json.c src/base/json.c
-are "what is gone has no test" "new reports" HEAD
+are "what is gone has no test" "" HEAD
 done_testing
