@@ -53,6 +53,16 @@ def formats():
     tap.ok("formats in the documents exist", sorted(used - known))
 
 
+def rules():
+    """Each word of a rule for spans is described in doc/spans.md and in the header."""
+    words = re.findall(r'\{ "(\w+)", take_\w+ \}', text_of("src/state/spans/rules.c"))
+    page = set(re.findall(r"`(\w+)`", "".join(re.findall(r"^\| (`.*?) \|", text_of("doc/spans.md"), re.M))))
+    header = set(re.findall(r"(\w+)=", text_of("src/state/spans/rules.h")))
+    tap.ok("the words of rules are found", [] if len(words) > 10 else [f"src/state/spans/rules.c: words {words}"])
+    tap.ok("doc/spans.md and rules.h have them", [f"{place}: no {word}=" for place, known in [("doc/spans.md", page), ("rules.h", header)]
+                                                 for word in words if word not in known])
+
+
 def table():
     """What is still written by hand about commands and options: each place that lacks one of the table is named."""
     words = [line.split("\t")[0] for line in ask("--print-commands")]
@@ -150,6 +160,7 @@ letters()
 if os.access(BLKTOP, os.X_OK):
     options()
     formats()
+    rules()
     table()
     keys()
 else:
