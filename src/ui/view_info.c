@@ -61,6 +61,7 @@ static void add_events(GPtrArray *lines, const struct app *app, const struct vie
 		if (!suggestion || !strstr(g_ptr_array_index(commands, i), "zipkin:"))
 			add(lines, "  %s", (const char *)g_ptr_array_index(commands, i));
 	add(lines, "  blktop --recipe prints a script that records everything that blktop reads");
+	add(lines, "  " REPAIR_RECORD " records it, also without LTTng's modules");
 	add(lines, "%s", "");
 }
 

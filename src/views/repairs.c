@@ -134,6 +134,11 @@ char *repair_buffers(const char *domain, const char *session, const char *channe
 			       discard ? " --discard" : "", name);
 }
 
+char *repair_record_buffer(uint64_t bytes)
+{
+	return g_strdup_printf(REPAIR_RECORD " --kernel-buffer %" G_GUINT64_FORMAT "M", MIN(bytes, UINT64_C(4) << 30) >> 20);
+}
+
 const char *repair_for_losses(void)
 {
 	return "larger buffers; blktop --doctor says how large";

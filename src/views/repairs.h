@@ -31,6 +31,10 @@ char *repair_statedump(const char *session);
 /* Creates a channel with other buffers. channel NULL: "NAME". discard: discard mode, else overwrite mode. */
 char *repair_buffers(const char *domain, const char *session, const char *channel, uint64_t bytes,
 		     uint64_t n, bool discard);
+/* Records anew what a view needs, also where LTTng's kernel modules are missing. */
+#define REPAIR_RECORD "sudo blktop record -o DIR"
+/* The same with buffers of so many bytes for each CPU, a power of 2 of 1 MiB or more. */
+char *repair_record_buffer(uint64_t bytes);
 /* The same where sizes of packets are not known. Constant text. */
 const char *repair_for_losses(void);
 

@@ -4,6 +4,7 @@
 that were written; real files have what trace-cmd reports; damage is refused or a loss; nothing of the conversion stays."""
 import csv
 import io
+import json
 import os
 import pathlib
 import re
@@ -132,6 +133,33 @@ def check_clock():
         tap.ok(f"clock {clock}", [] if r.returncode == code and (word in r.stderr if word else not r.stderr) else [r.returncode, r.stderr])
 
 
+def check_doctor():
+    """What LTTng did not record, lttng commands do not repair."""
+    def repairs(f):
+        r = run("--doctor", "--format", "json", "--config", "none", write("doctor.dat", f.bytes()))
+        return json.loads(r.stdout)["repairs"]
+
+    f = trace_dat.File()
+    tell(f)
+    got = repairs(f)
+    commands = [c for r in got for c in r["commands"]]
+    problems = [c for c in commands if "lttng" in c]
+    if commands.count("sudo blktop record -o DIR") != 1:
+        problems.append(commands)
+    whole = [r for r in got if r["commands"] == ["sudo blktop record -o DIR"]]
+    if not whole or "block_rq_issue" not in whole[0]["problem"] or "sched_switch" in whole[0]["problem"] or "trace-cmd recorded" not in whole[0]["problem"]:
+        problems.append(whole)
+    if "sudo blktop record -o DIR --kernel-buffer 32M" not in commands:
+        problems.append(commands)
+    tap.ok("the doctor advises one new recording, and larger buffers", problems)
+    f = trace_dat.File()
+    f.add(0, 1000, "softirq_raise", 1, vec=1)
+    f.lose(0, 3_000_000)
+    f.add(0, 2000, "softirq_raise", 1, vec=1)
+    large = [int(re.search(r"(\d+)M", c)[1]) for r in repairs(f) for c in r["commands"] if "--kernel-buffer" in c]
+    tap.ok("buffers that hold twice what was lost", [] if len(large) == 1 and large[0] >= 128 and large[0] & (large[0] - 1) == 0 else [large])
+
+
 def check_real():
     """Recordings of trace-cmd 3.1 with its own report."""
     for version, events in ((6, 263), (7, 272)):
@@ -211,6 +239,7 @@ try:
     check_story()
     check_losses()
     check_clock()
+    check_doctor()
     check_real()
     check_damage()
     check_rest()

@@ -131,8 +131,13 @@ static void repair_event(struct doctor *doc, const char *need, const char *what)
 	g_autofree char *name = repair_words(need);
 	g_autofree char *where = doctor_where(doc, domain, c);
 	double rate;
-	char *why = special_cost(doc, need, c, &rate);
 
+	if (doc->other_tracer && strcmp(domain, "kernel") == 0) {
+		if (!repair_is_plural(need) || strcmp(need, NEED_SYSCALLS) == 0)	/* else not by tracefs */
+			g_ptr_array_add(doc->by_record, g_strdup_printf(what ? "%s (%s)" : "%s", name, what));
+		return;
+	}
+	char *why = special_cost(doc, need, c, &rate);
 	if (!why)
 		rate = doctor_estimate(doc, need, &why);
 	char *problem = g_strdup_printf("%s%s%s%s %s", name, what ? " (" : "", what ? what : "",
@@ -147,6 +152,10 @@ static void repair_statedumps(struct doctor *doc)
 {
 	const struct diag_channel *c = doctor_find_channel(doc, "kernel");
 
+	if (doc->other_tracer) {
+		g_ptr_array_add(doc->by_record, g_strdup("the state dump (names of processes and files from before)"));
+		return;
+	}
 	doctor_repair(doc, g_strdup("the state dump is not in the trace: processes and open files from "
 				    "before it have no names"),
 		      command(repair_statedump(c && c->session ? c->session : "SESSION")), 0,
@@ -197,10 +206,30 @@ static void repair_whole_kernel(struct doctor *doc)
 		      g_strdup("unknown: no recorded event is about as frequent"));
 }
 
+/* Another tracer recorded the kernel: one new recording by blktop has all of it. */
+static void repair_by_record(struct doctor *doc)
+{
+	g_autoptr(GString) text = g_string_new("not recorded: ");
+
+	if (!doc->by_record->len)
+		return;
+	for (guint i = 0; i < doc->by_record->len; i++)
+		g_string_append_printf(text, "%s%s", i ? ", " : "", (char *)doc->by_record->pdata[i]);
+	g_string_append_printf(text, ". %s recorded these kernel events; blktop records all of them, without modules",
+			       doc->other_tracer);
+	doctor_repair(doc, g_strdup(text->str), command(g_strdup(REPAIR_RECORD)), -1,
+		      g_strdup("unknown: 0.25 to 0.5 us of the traced thread for each event"));
+}
+
 /* The lines of the recipe that are about spans. */
 static void repair_whole_ust(struct doctor *doc)
 {
 	const struct diag_channel spans = { .name = (char *)"spans" };
+
+	if (doc->other_tracer) {	/* without a session of LTTng */
+		g_ptr_array_add(doc->by_record, g_strdup("spans of services (zipkin:*)"));
+		return;
+	}
 	g_autofree char *where = doctor_where(doc, "ust", &spans);
 	g_autofree char *session = g_strndup(where, strlen(where) - strlen(" --channel spans"));
 	GPtrArray *commands = command(g_strdup_printf(
@@ -322,4 +351,5 @@ void doctor_advise(struct doctor *doc)
 			repair_missing(doc, q->wants[k].need, purpose(q->wants[k].need), done);
 	}
 	repair_rest(doc, done);
+	repair_by_record(doc);
 }

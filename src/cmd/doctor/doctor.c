@@ -51,6 +51,7 @@ static void doctor_init(struct doctor *doc, const char *label, bool live)
 	doc->counts = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
 	doc->heard = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
 	doc->clocks = g_ptr_array_new_with_free_func(free_clock);
+	doc->by_record = g_ptr_array_new_with_free_func(g_free);
 }
 
 static void doctor_clear(struct doctor *doc)
@@ -60,6 +61,8 @@ static void doctor_clear(struct doctor *doc)
 	g_hash_table_unref(doc->counts);
 	g_hash_table_unref(doc->heard);
 	g_ptr_array_unref(doc->clocks);
+	g_ptr_array_unref(doc->by_record);
+	g_free(doc->other_tracer);
 	g_free(doc->session);
 	g_free(doc->suggestion);
 	g_free(doc->suggest_from);

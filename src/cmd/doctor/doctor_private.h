@@ -31,7 +31,9 @@ struct doctor {
 	char *suggest_from;		/* the trace, as a shell takes it */
 	char *session;			/* of a live session; NULL */
 	bool live, scanned;		/* scanned: every trace's metadata could be read */
-	bool recorded_by_lttng;		/* a session's name is known */
+	char *other_tracer;		/* what recorded the kernel's events, if not LTTng: "ftrace", "trace-cmd"; NULL:
+					 * LTTng did, or unknown. lttng commands then repair nothing */
+	GPtrArray *by_record;		/* char *: what `blktop record` would record; only with .other_tracer */
 };
 
 /* Number of events of any of "a|b" (also "syscall_*"); -1: none of them is in the metadata. */

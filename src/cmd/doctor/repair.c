@@ -106,6 +106,7 @@ static uint64_t power_of_two(uint64_t least)
 }
 
 #define LEAST_SUBBUF (256 << 10)
+#define LEAST_RECORD_BUFFER (32 << 20)	/* twice the usual of blktop record */
 #define LEAST_SUBBUFS 32	/* twice the usual; the trace does not say how many there were */
 
 /* "k0 of the kernel lost 53255 events in 46 times, ..." */
@@ -144,6 +145,15 @@ static void repair_loss(struct doctor *doc, const struct diag_channel *c)
 	char held[TIMEFMT_LEN];
 	bool overwrote = c->lost_packets && !c->lost_events;
 
+	if (doc->other_tracer && strcmp(c->domain, "kernel") == 0) {
+		uint64_t least = power_of_two(MAX(2 * lost, LEAST_RECORD_BUFFER));
+		g_ptr_array_add(commands, repair_record_buffer(least));
+		doctor_repair(doc, loss_words(c, lost, true), commands, diag_rate(doc->d, c->lost_events),
+			      g_strdup_printf("what was lost is then recorded (the trace does not say how large the "
+					      "buffers were); needs %s of memory for each CPU",
+					      timefmt_bytes(held, least)));
+		return;
+	}
 	g_ptr_array_add(commands, repair_buffers(c->domain, c->session ? c->session : "SESSION",
 						 c->name, subbuf, n, overwrote));
 	doctor_repair(doc, loss_words(c, lost, overwrote), commands,

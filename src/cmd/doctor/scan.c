@@ -308,6 +308,12 @@ static void scan_files(struct doctor_scan *s)
 	know_channels(s, files);
 }
 
+static void know_tracer(struct doctor *doc, const char *domain, const char *tracer)
+{
+	if (strcmp(domain, "kernel") == 0 && tracer && !g_str_has_prefix(tracer, "lttng") && !doc->other_tracer)
+		doc->other_tracer = g_strdup(tracer);
+}
+
 static void scan_dir(struct doctor *doc, const char *dir, GHashTable *begins)
 {
 	struct doctor_scan s = { .doc = doc, .dir = dir, .begins = begins, .meta = read_metadata(doc, dir) };
@@ -318,6 +324,7 @@ static void scan_dir(struct doctor *doc, const char *dir, GHashTable *begins)
 	s.session = ctf_meta_env(s.meta, "trace_name");
 	s.domain = doctor_domain(ctf_meta_env(s.meta, "domain"));
 	uuid_text(s.uuid, s.meta);
+	know_tracer(doc, s.domain, ctf_meta_env(s.meta, "tracer_name"));
 	if (s.meta->streams->len) {	/* else nothing of it can be read, as the reader says */
 		know_classes(&s);
 		know_clocks(&s);
