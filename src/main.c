@@ -20,6 +20,7 @@
 #include "cmd/log.h"
 #include "cmd/map.h"
 #include "app/relay.h"
+#include "cmd/record.h"
 #include "cmd/report.h"
 #include "cmd/save.h"
 #include "cmd/screen.h"
@@ -81,6 +82,11 @@ static int run_reduce(const struct options *o)
 	return map_reduce(&o->read, &o->output, o->reduce_to_history);
 }
 
+static int run_record(const struct options *o)
+{
+	return record_run(&o->read, &o->shown, &o->record);
+}
+
 static int run_doctor(const struct options *o)
 {
 	return doctor_run(&o->read, o->shown.format, &o->output, o->doctor_seconds);
@@ -116,6 +122,7 @@ static const struct {
 	[COMMAND_SAVE] = { .run = run_save },
 	[COMMAND_MAP] = { .run = run_map },
 	[COMMAND_REDUCE] = { .run = run_reduce },
+	[COMMAND_RECORD] = { .run = run_record },
 	[COMMAND_DOCTOR] = { .run = run_doctor },
 	[COMMAND_LIST_SESSIONS] = { .run = list_sessions },
 	[COMMAND_SWEEP] = { .run = local_sweep },
@@ -218,6 +225,8 @@ static int run_command(const struct options *o)
 {
 	static char list[1 << 20];	/* more than any has */
 
+	if (o->command == COMMAND_RECORD && !record_prepare(o->record.to))
+		return EXIT_FAILED;
 	if (o->read.local || o->session.snapshot || o->session.exec_on_alert)
 		return local_run(o, run_isolated);
 	if (o->command <= COMMAND_LIST_SESSIONS)

@@ -41,6 +41,7 @@ struct input {
 	bool watched;			/* .paths is a directory of slices that appear later */
 	int64_t step_ns;		/* length of a "second"; from the first input_start() on */
 	bool count_threads;
+	bool only_stores;		/* input_record() */
 	struct cache_place cache;
 	char **chunks;			/* --chunks; NULL: not given */
 	GArray *urls;			/* struct live_url */
@@ -181,6 +182,22 @@ bool input_store(struct input *in, const char *dir, uint64_t limit, GError **err
 	return in->options.spool != NULL;
 }
 
+void input_record(struct input *in, const char *dir, bool decodes)
+{
+	g_assert(!in->paths && !in->options.spool);
+	in->options.spool = spool_new_whole(dir);
+	in->only_stores = !decodes;
+}
+
+bool input_stored(struct input *in, struct spool_status *ret)
+{
+	if (!in->options.spool)
+		return false;
+	spool_flush(in->options.spool, FLUSH_US);
+	spool_get_status(in->options.spool, ret);
+	return true;
+}
+
 const char *input_stored_path(struct input *in)
 {
 	if (!in->options.spool)
@@ -208,6 +225,9 @@ char *input_store_trouble(struct input *in)
 	return st.message[0] ? g_strdup(st.message) : NULL;
 }
 
+/* A table of which no event has the name. */
+static const struct blk_subscription no_events[] = { { .event = "blktop:nothing" } };
+
 static bool open_live(void *data, struct job_trace *ret, GError **error)
 {
 	struct input *in = data;
@@ -215,13 +235,17 @@ static bool open_live(void *data, struct job_trace *ret, GError **error)
 	const struct blk_subscription *rows = in->count_threads ? slice_subscriptions_counting(&n) :
 		slice_subscriptions_counting_user(&n);
 
+	if (in->only_stores) {
+		rows = no_events;
+		n = G_N_ELEMENTS(no_events);
+	}
 	struct source *source = live_open((const struct live_url *)in->urls->data, in->urls->len,
 					  &in->options, rows, n, error);
 	g_mutex_lock(&in->lock);
 	in->source = source;
 	g_mutex_unlock(&in->lock);
 	ret->source = source;
-	if (source && in->options.spool)
+	if (source && in->options.spool && !in->only_stores)
 		ret->pieces = pieces_spool(in->options.spool, rows, n);
 	return source != NULL;
 }

@@ -7,6 +7,7 @@
 #define BLK_APP_INPUT_H
 
 #include "live/live.h"
+#include "live/spool/spool.h"
 #include "run/job.h"
 
 struct input;
@@ -39,6 +40,11 @@ void input_again(struct input *in);
 bool input_again_stored(struct input *in);
 /* Stores the packets of a live input below `dir` (live/spool/spool.h). limit: bytes. Before input_start(). */
 bool input_store(struct input *in, const char *dir, uint64_t limit, GError **error);
+/* A recording: stores the packets of a live input in `dir`, as spool_new_whole() does. decodes: false: no event reaches
+ * the model; losses do. Before input_start(). */
+void input_record(struct input *in, const char *dir, bool decodes);
+/* What is stored, once all that came is in the files. false: packets are not stored. */
+bool input_stored(struct input *in, struct spool_status *ret);
 /* The directory of the stored packets, flushed; NULL: packets are not stored. Borrowed. */
 const char *input_stored_path(struct input *in);
 /* Beginning of the oldest stored packet; TIME_UNKNOWN: none yet. false: packets are not stored. */

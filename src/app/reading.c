@@ -161,14 +161,17 @@ int reading_start(struct reading *r, const struct read_options *o, const struct 
 	};
 
 	*r = (struct reading){ .options = o, .skip_free = purpose->skip_free, .live = o->live,
-			       .timeout_ms = o->relay.timeout_ms, .waits = o->relay.wait };
+			       .timeout_ms = o->relay.timeout_ms, .waits = o->relay.wait,
+			       .ignores_signals = purpose->record_to != NULL };
 	if (o->live && !o->watch) {
 		int code;
 		GArray *urls = relay_choose(o, NULL, &code);
 		if (!urls)
 			return code;
 		r->in = input_new_live(urls, &o->relay);
-		if (o->spool && !input_store(r->in, o->spool, o->spool_size, &error)) {
+		if (purpose->record_to)
+			input_record(r->in, purpose->record_to, !purpose->records_only);
+		else if (o->spool && !input_store(r->in, o->spool, o->spool_size, &error)) {
 			log_error("--spool: %s", error->message);
 			return EXIT_FAILED;
 		}
@@ -267,7 +270,7 @@ bool reading_wait(struct reading *r, int ms)
 			return true;
 		if (r->live)
 			report_left_out(r);
-		if (caught)
+		if (caught && !r->ignores_signals)
 			r->signal = r->signal ? r->signal : caught;
 		else if (relay_is_lost(r))
 			r->lost_relay = true;

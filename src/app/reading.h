@@ -21,6 +21,9 @@ struct reading_purpose {
 	bool counts_threads;		/* events must be counted by thread, also if the view does not need it */
 	bool takes_seconds;		/* recorded: seconds are taken as they close (timeline_retain_range()) */
 	bool without_spans;		/* make no spans */
+	const char *record_to;		/* directory in which the packets of a live session are stored, as a trace; then
+					 * signals do not end reading: reading_caught(). NULL: none */
+	bool records_only;		/* with it: no event is decoded */
 	uint32_t cells;			/* kinds of cells that are needed, as view.reads; 0: all */
 	bool skip_free;			/* the program exits after reading: do not free what was read */
 };
@@ -33,6 +36,7 @@ struct reading {
 	struct timeline *tl;
 	bool live;
 	bool whole;			/* it was read to its end */
+	bool ignores_signals;
 	bool waits;			/* --wait: no time limit for relay and session */
 	int timeout_ms;			/* --timeout */
 	int signal;			/* the signal that ended it, or 0 */

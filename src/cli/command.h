@@ -26,6 +26,7 @@ enum command {
 	COMMAND_SAVE,			/* blktop save */
 	COMMAND_MAP,			/* blktop map */
 	COMMAND_REDUCE,			/* blktop reduce */
+	COMMAND_RECORD,			/* blktop record */
 	COMMAND_DOCTOR,
 	COMMAND_LIST_SESSIONS,		/* from here on: no trace is read */
 	COMMAND_SWEEP,			/* destroys sessions that a killed blktop left */
@@ -150,6 +151,11 @@ struct map_options {
 	int64_t thin_after_ns;		/* 0: not given */
 };
 
+struct record_options {
+	char *to;			/* directory; options.output.path, borrowed */
+	unsigned n_seconds;		/* 0: no bound */
+};
+
 /* ---- all ---- */
 
 struct options {
@@ -163,6 +169,7 @@ struct options {
 	struct export_options spans;
 	struct page_options page;
 	struct map_options map;
+	struct record_options record;
 	bool save_statedump;		/* save: --with-statedump */
 	bool reduce_to_history;		/* reduce: --history */
 	unsigned doctor_seconds;	/* how long a live session is listened to */

@@ -480,6 +480,10 @@ static bool check_output(struct command_line *c, GError **error)
 			    "save needs -o DIR: where the range is saved, which is not standard output");
 	if (o->command == COMMAND_SAVE && o->output.force)
 		return fail(error, OPTIONS, "save has no --force: it never overwrites anything");
+	o->record.to = o->output.path;
+	o->record.n_seconds = c->words.seconds;
+	if (o->command == COMMAND_RECORD && is_no_file(o->output.path))
+		return fail(error, OPTIONS, "record needs -o DIR: a new or empty directory");
 	if (maps && o->read.demo)
 		return fail(error, OPTIONS, "%s needs recorded data", c->command_name);
 	if (maps && o->read.watch && (o->read.from || o->read.to || o->output.force))
@@ -578,17 +582,20 @@ static bool check_source(struct command_line *c, GPtrArray *operands, GError **e
 		return false;
 	bool relay = read->n_urls > 0, reads = command < COMMAND_LIST_SESSIONS;
 	bool none = !relay && !read->demo && !*read->paths, shows = command <= COMMAND_BATCH;
+	bool records = command == COMMAND_RECORD;
 	if (relay + read->demo + (*read->paths != NULL) > 1)
 		return fail(error, OPTIONS, "a relay, --demo and trace directories cannot be combined");
 	if (command == COMMAND_LIST_SESSIONS && !relay)
 		return fail(error, OPTIONS, "--list-sessions needs -r HOST");
 	if (!reads && *read->paths)
 		return fail(error, OPTIONS, "%s takes no '%s'", c->command_name, *read->paths);
-	if (reads && none && !shows)
+	if (records && !none)
+		return fail(error, OPTIONS, "record takes no trace and no relay: it records this machine");
+	if (reads && none && !shows && !records)
 		return fail(error, OPTIONS, "no trace directory and no relay given");
 	if (read->watch && (paths->len != 2 || relay))
 		return fail(error, OPTIONS, "--watch takes one directory, of rotation chunks or slice files");
-	read->local = none && shows;
+	read->local = none && (shows || records);
 	read->live = relay || read->local || (read->watch && shows);
 	return true;
 }
@@ -662,6 +669,8 @@ static bool check_session(struct command_line *c, GError **error)
 	if (h->keep && c->program && o->command == COMMAND_BATCH && !c->words.seconds)
 		return fail(error, OPTIONS, "--keep with -b and a program needs -n: the session does not end");
 	h->program = g_strdupv((char **)c->program);
+	if (c->words.until && !add_threshold(&o->shown, "--until", c->words.until, error))
+		return false;
 	return check_snapshot(c, error);
 }
 

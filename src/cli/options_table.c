@@ -35,6 +35,8 @@ static const struct command_row {
 	  "analyse a range or rotation chunks, and store the result as a slice file" },
 	{ COMMAND_REDUCE, "reduce", "SLICE... -o FILE",
 	  "merge slice files of neighbouring times, or of different hosts, to one" },
+	{ COMMAND_RECORD, "record", "-o DIR [-- PROGRAM...]",
+	  "record this machine into a directory, as a trace, and show nothing" },
 	{ COMMAND_DOCTOR, "--doctor", NULL, NULL },
 	{ COMMAND_LIST_SESSIONS, "--list-sessions", NULL, NULL },
 	{ COMMAND_LIST_LIMITS, "--list-limits", NULL, NULL },
@@ -444,7 +446,7 @@ const struct option_row option_rows[] = {
 	     FOR(ON(BATCH))),
 	VALUE("seconds", 'n', "N", GROUP_PRINT, words.seconds, take_count, "",
 	      "end after this number of seconds",
-	      FOR(ON(BATCH) | ON(DOCTOR))),
+	      FOR(ON(BATCH) | ON(RECORD) | ON(DOCTOR))),
 	TEXT("metric", 0, "METRIC", GROUP_PRINT, words.metric, NULL,
 	     "a metric, or its heatmap or distribution (also on the screen), split --by its fields (--list-metrics)",
 	     FOR(SHOWN)),
@@ -506,7 +508,7 @@ const struct option_row option_rows[] = {
 	     FOR(ON(REPORT)), NOT_WITH("output")),
 	TEXT("output", 'o', "FILE", GROUP_EXPORT, options.output.path, NULL,
 	     "write to this file, not to stdout",
-	     FOR(ON(REPORT) | ON(SAVE) | ON(MAP) | ON(REDUCE) | ON(DOCTOR) | ON(EXPORT))),
+	     FOR(ON(REPORT) | ON(SAVE) | ON(MAP) | ON(REDUCE) | ON(RECORD) | ON(DOCTOR) | ON(EXPORT))),
 	FLAG("force", 0, GROUP_EXPORT, options.output.force, "N: 5",
 	     "overwrite an existing file",
 	     FOR(ON(REPORT) | ON(SAVE) | ON(MAP) | ON(REDUCE) | ON(DOCTOR) | ON(EXPORT) | ON(SCREEN))),
@@ -622,18 +624,23 @@ const struct option_row option_rows[] = {
 	      "its name (blktop-PID)",
 	      "name of the session that is made (blktop-PID)"),
 	FLAG("keep", 0, GROUP_SESSION, options.session.keep, "leave it, and print how to destroy it",
-	     "leave the session at the end, and print how to attach to it and how to destroy it"),
+	     "leave the session at the end, and print how to attach to it and how to destroy it",
+	     FOR(SHOWN)),
+	TEXT("until", 0, "RULE", GROUP_SESSION, words.until, "record: 'p99 of any > 3 x usual'",
+	     "record: end when the rule is true for a second: 'p99 of thumbnail > 3 x usual'",
+	     FOR(ON(RECORD))),
 	COMMAND("sweep", 0, GROUP_SESSION, COMMAND_SWEEP, "remove what killed blktops left",
 		"remove what killed blktops left: sessions, relay daemons, followed programs"),
 	TEXT("snapshot", 0, "SESSION", GROUP_SESSION, options.session.snapshot,
 	     "session that P records; new: make one",
 	     "the snapshot session of this machine that P and rules record; new: make one",
-	     .choices = snapshot_words),
+	     FOR(SHOWN), .choices = snapshot_words),
 	TEXT("exec-on-alert", 0, "COMMAND", GROUP_SESSION, words.exec_on_alert, "if --threshold is reached",
 	     "live: run this program, without a shell, when a --threshold is reached; $BLKTOP_ALERT has the reason",
-	     OF(LIVE), NEEDS("threshold thresholds snapshot-when")),
+	     OF(LIVE), NEEDS("threshold thresholds snapshot-when until")),
 	TEXT("snapshot-when", 0, "RULE", GROUP_SESSION, words.snapshot_when, "'p99 of thumbnail > 3 x usual'",
-	     "record a snapshot when the rule is true for a second: 'p99 of thumbnail > 3 x usual'"),
+	     "record a snapshot when the rule is true for a second: 'p99 of thumbnail > 3 x usual'",
+	     FOR(SHOWN)),
 	TEXT("listen", 0, "WHERE", GROUP_SEND, options.batch.send.listen, "/metrics on PORT or ADDRESS:PORT",
 	     "serve /metrics to Prometheus on PORT of 127.0.0.1, ADDRESS:PORT or [ADDRESS]:PORT; of a recorded trace "
 	     "until SIGTERM",
@@ -825,7 +832,7 @@ void options_print_help(FILE *out)
 	for (size_t i = 0; i < G_N_ELEMENTS(command_rows); i++)
 		if (command_rows[i].operands)
 			fprintf(out, "|%s", command_rows[i].word);
-	fputs(" [OPTION...] SOURCE\n", out);
+	fputs(" OPTION... SOURCE\n", out);
 	print_groups(out, GROUP_READ, GROUP_INFORM);
 	fputs("Exit   0 success, 1 failure, 2 usage, 3 losses, 4 incomplete, 128 + N signal N\n", out);
 }
@@ -835,7 +842,7 @@ void options_print_help_session(FILE *out)
 	fputs("Usage: blktop [OPTION...]                 makes a live session here, shows it,\n"
 	      "                                          and destroys it at the end\n"
 	      "       blktop [OPTION...] -- PROGRAM ARG...   the same for a program it runs\n"
-	      "       blktop -b [OPTION...] [-- PROGRAM ARG...]                       printed\n", out);
+	      "       blktop -b|record -o DIR [OPTION...] [-- PROGRAM...]  prints, or records\n", out);
 	print_groups(out, GROUP_SESSION, GROUP_SESSION);
 	fputs("Exit   as of blktop --help; with a program that ended by itself: its own\n", out);
 }

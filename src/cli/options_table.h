@@ -18,7 +18,7 @@
 struct words {
 	char **relays, **threshold;
 	char *view, *list_columns, *by, *format, *sort, *columns, *only, *against, *metric, *where;
-	char *thresholds, *baseline, *save_baseline, *exec_on_alert, *snapshot_when, *html;
+	char *thresholds, *baseline, *save_baseline, *exec_on_alert, *snapshot_when, *until, *html;
 	char *graphite, *listen_host, *metrics, *forward, *forward_only;
 	unsigned seconds;		/* 0: not given */
 	bool no_cache, no_spool;

@@ -78,12 +78,13 @@ static void add_output(const char *path)
 		files_add(path, FILES_OUTPUT, NULL);	/* an error is reported when it is written */
 }
 
-/* blktop map --watch makes and deletes files in its directory. */
-static bool add_watch_dir(const struct options *o)
+/* blktop map --watch and record make files in their directory; map also deletes them. */
+static bool add_output_dir(const struct options *o)
 {
 	g_autoptr(GError) error = NULL;
+	bool fills = o->command == COMMAND_RECORD || (o->read.watch && o->command == COMMAND_MAP);
 
-	if (!o->read.watch || o->command != COMMAND_MAP || files_add_private(o->output.path, "-o", &error))
+	if (!fills || files_add_private(o->output.path, "-o", &error))
 		return true;
 	log_error("%s", error->message);
 	return false;
@@ -91,7 +92,8 @@ static bool add_watch_dir(const struct options *o)
 
 static void add_outputs(const struct options *o)
 {
-	add_output(o->output.path);
+	if (o->command != COMMAND_RECORD)
+		add_output(o->output.path);
 	add_output(o->screen.screenshot);
 	add_output(o->batch.send.metrics_file);
 	g_autofree char *dir = o->batch.save_baseline ? g_path_get_dirname(o->batch.save_baseline) : NULL;
@@ -179,7 +181,7 @@ bool isolate(const struct options *o)
 	g_autoptr(GError) error = NULL;
 	g_autofree char *why = NULL;
 
-	if (!add_watch_dir(o))
+	if (!add_output_dir(o))
 		return false;
 	is_off = o->no_isolation;
 	if (is_off)

@@ -64,6 +64,16 @@ void local_tick(struct local *l, struct input *in)
 		start_when_attached(l, in);
 }
 
+void local_stop(struct local *l)
+{
+	session_helper_send(l->session_helper, HELPER_STOP, NULL);
+}
+
+const char *local_no_kernel(const struct local *l)
+{
+	return l->no_kernel;
+}
+
 int64_t local_program_ns(const struct local *l)
 {
 	if (!l || !l->o->session.program)
@@ -274,7 +284,7 @@ static int ask_first(struct local *l, bool *ret_left)
 	g_autoptr(GError) error = NULL;
 
 	*ret_left = false;
-	if (l->o->session.yes || !l->o->read.local)
+	if (l->o->session.yes || !l->o->read.local || l->o->command == COMMAND_RECORD)
 		return EXIT_FINE;
 	if (!isatty(STDIN_FILENO) || !isatty(STDERR_FILENO)) {
 		log_error("no trace directory and no relay given: blktop asks before it makes a session of this "
@@ -294,7 +304,7 @@ static void print_rest(struct local *l)
 {
 	bool is_error;
 	for (char *text; (text = local_next_message(l, &is_error)); g_free(text))
-		if (is_error || l->o->command != COMMAND_BATCH)
+		if (is_error || l->o->command == COMMAND_SCREEN)
 			log_error("%s", text);
 		else
 			log_note("%s", text);

@@ -21,6 +21,10 @@ int local_sweep(const struct options *o);	/* --sweep */
 
 /* To be called regularly: starts the followed program when the reader is attached. */
 void local_tick(struct local *l, struct input *in);
+/* Ends the program and the recording. What was recorded arrives, and then the source ends. */
+void local_stop(struct local *l);
+/* Why the kernel is not recorded; "": it is. Borrowed; not NULL. */
+const char *local_no_kernel(const struct local *l);
 /* When the followed program was started, ns since the epoch. INT64_MAX: not yet; INT64_MIN: there is no program. */
 int64_t local_program_ns(const struct local *l);
 /* What is to be done when a threshold is reached: a snapshot, the program of --exec-on-alert. */

@@ -136,7 +136,8 @@ char *repair_buffers(const char *domain, const char *session, const char *channe
 
 char *repair_record_buffer(uint64_t bytes)
 {
-	return g_strdup_printf(REPAIR_RECORD " --kernel-buffer %" G_GUINT64_FORMAT "M", MIN(bytes, UINT64_C(4) << 30) >> 20);
+	return g_strdup_printf(REPAIR_RECORD " --kernel-buffer %" G_GUINT64_FORMAT "M",
+			       MIN(bytes, UINT64_C(4) << 30) >> 20);
 }
 
 const char *repair_for_losses(void)

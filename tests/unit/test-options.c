@@ -224,6 +224,13 @@ static void test_here(void)
 	g_assert_null(o.session.snapshot);
 	options_clear(&o);
 
+	accept(&o, "record -o dir --seconds 3 --until p99^of^any^>^1s --calls-only -- server");
+	g_assert_cmpint(o.command, ==, COMMAND_RECORD);
+	g_assert_true(o.read.local && o.read.live);
+	g_assert_cmpstr(o.record.to, ==, "dir");
+	g_assert_cmpuint(o.record.n_seconds, ==, 3);
+	g_assert_cmpuint(o.shown.thresholds->len, ==, 1);
+	options_clear(&o);
 	accept(&o, "--kernel-buffer 65K");
 	g_assert_cmpuint(o.session.kernel_buffer, ==, 128 << 10);
 	options_clear(&o);
@@ -359,8 +366,13 @@ static void test_conditions(void)
 {
 	static const struct { const char *line, *words; } cases[] = {
 		{ "-b --datacenter x a", "--datacenter needs --graphite" },
+		{ "record -o -", "record needs -o DIR" }, { "record", "record needs -o DIR" },
+		{ "record -o d a", "it records this machine" }, { "record -o d -r relay", "it records this machine" },
+		{ "record -o d --until x", "--until" }, { "--until count^of^any^>^1", "--until needs record" },
+		{ "record -o d --snapshot new", "--snapshot needs -b or the screen" },
+		{ "record -o d --keep", "--keep needs -b or the screen" },
 		{ "-b --metrics cpu.irq a", "--metrics needs --listen, --metrics-file or --graphite" },
-		{ "-n 3 a", "-n, --seconds needs -b or --doctor" },
+		{ "-n 3 a", "-n, --seconds needs -b, record or --doctor" },
 		{ "log --theme dark --columns pid a", "--columns needs -b or the screen" },
 		{ "-b --no-cache --cache-size 1G a", "--no-cache and --cache-size cannot be combined" },
 		{ "-b --no-cache -r relay", "--no-cache needs a recorded trace" },

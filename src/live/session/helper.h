@@ -42,7 +42,7 @@ struct session_helper_options {
 };
 
 enum session_helper_request { HELPER_DESCRIBE, HELPER_BEGIN, HELPER_GO, HELPER_SNAPSHOT, HELPER_SWEEP,
-		       HELPER_END, HELPER_EXEC };
+		       HELPER_END, HELPER_EXEC, HELPER_STOP };
 
 enum session_helper_answer {
 	HELPER_NOTHING,		/* nothing to take */
@@ -74,7 +74,8 @@ char *session_helper_ask(struct session_helper *s, enum session_helper_request w
  * caller's: handover_free(). */
 struct handover;
 struct handover *session_helper_take_kernel(struct session_helper *s);
-/* Sends a request without answer. GO: lets the program run. SNAPSHOT: text is the cause, one or more lines.
+/* Sends a request without answer. GO: lets the program run. STOP: ends the program and the recording; what was recorded
+ * can still be read, and then the source ends. SNAPSHOT: text is the cause, one or more lines.
  * EXEC: runs .exec; text is the reason, likewise. */
 void session_helper_send(struct session_helper *s, enum session_helper_request what, const char *text);
 enum session_helper_answer session_helper_take(struct session_helper *s, char **ret_text);

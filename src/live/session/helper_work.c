@@ -514,6 +514,21 @@ static void on_end(struct helper_state *w, G_GNUC_UNUSED const char *text)
 	w->ended = true;
 }
 
+/* Nothing is recorded from now on. Destroys the session, which delivers the last events; then the viewer sees that the
+ * session has ended. */
+static void stop_recording(struct helper_state *w)
+{
+	kernel_stop(w);
+	if (!w->o->keep)
+		destroy(w, &w->made, w->o->session);
+}
+
+static void on_stop(struct helper_state *w, G_GNUC_UNUSED const char *text)
+{
+	follow_end(w);
+	stop_recording(w);
+}
+
 /* --- the process --- */
 
 static void serve(struct helper_state *w, const char *packet)
@@ -521,20 +536,11 @@ static void serve(struct helper_state *w, const char *packet)
 	static void (*const on[])(struct helper_state *w, const char *text) = {
 		[HELPER_DESCRIBE] = on_describe, [HELPER_BEGIN] = on_begin, [HELPER_GO] = on_go,
 		[HELPER_SNAPSHOT] = snapshot_take, [HELPER_SWEEP] = on_sweep, [HELPER_END] = on_end,
-		[HELPER_EXEC] = exec_run,
+		[HELPER_EXEC] = exec_run, [HELPER_STOP] = on_stop,
 	};
 	unsigned what = (unsigned)(packet[0] - 'A');
 	if (what < G_N_ELEMENTS(on))
 		on[what](w, packet + 1);
-}
-
-/* The program has ended, so no more events will come. Destroys the session, which delivers the last events. The
- * viewer then sees the end of the session. */
-static void program_ended(struct helper_state *w)
-{
-	kernel_stop(w);
-	if (!w->o->keep)
-		destroy(w, &w->made, w->o->session);
 }
 
 static void tick(struct helper_state *w)
@@ -546,7 +552,7 @@ static void tick(struct helper_state *w)
 	if (!follow_track(w, &error))
 		helper_send(w, HELPER_MSG_WARNING, "%s", error->message);
 	if (follow_ended(w))
-		program_ended(w);
+		stop_recording(w);
 }
 
 static void run(struct helper_state *w)

@@ -228,7 +228,9 @@ static void do_packet(struct spool *s, const struct op *o)
 	bool ok = write_metadata(s, trace, &error) &&
 		  spool_files_packet(s->files, o->number, bytes, n, m ? &p : NULL, &error);
 	t->has_packets = true;
-	if (!ok)
+	if (ok)
+		count(s, &s->status.packets);
+	else
 		stop(s, error);
 	note_span(s, m, m ? &p : NULL);
 }
@@ -335,13 +337,8 @@ bool spool_make_dir(const char *dir, GError **error)
 	return files_add_private(dir, "XDG_STATE_HOME or --spool DIR", error);
 }
 
-struct spool *spool_new(const char *dir, uint64_t limit, const char *label, GError **error)
+static struct spool *start(struct spool_files *files)
 {
-	if (!spool_make_dir(dir, error))
-		return NULL;
-	struct spool_files *files = spool_files_new(dir, MAX(limit, SPOOL_LEAST), label, error);
-	if (!files)
-		return NULL;
 	struct spool *s = g_new0(struct spool, 1);
 	g_atomic_ref_count_init(&s->refs);
 	s->files = files;
@@ -354,6 +351,19 @@ struct spool *spool_new(const char *dir, uint64_t limit, const char *label, GErr
 	g_queue_init(&s->queue);
 	s->thread = g_thread_new("spool", run, s);
 	return s;
+}
+
+struct spool *spool_new(const char *dir, uint64_t limit, const char *label, GError **error)
+{
+	if (!spool_make_dir(dir, error))
+		return NULL;
+	struct spool_files *files = spool_files_new(dir, MAX(limit, SPOOL_LEAST), label, error);
+	return files ? start(files) : NULL;
+}
+
+struct spool *spool_new_whole(const char *dir)
+{
+	return start(spool_files_new_whole(dir));
 }
 
 /* Waits until everything pushed is written; `end`: until the writer thread has ended. */

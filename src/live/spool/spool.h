@@ -43,6 +43,8 @@ bool spool_make_dir(const char *dir, GError **error);
 
 /* Makes `dir` as above. `limit`: bytes. `label`: part of the directory's name. NULL: *error (G_FILE_ERROR). */
 struct spool *spool_new(const char *dir, uint64_t limit, const char *label, GError **error);
+/* A recording: one trace without limit, DIR/TRACE-N/, in an empty directory that was added (base/files.h). */
+struct spool *spool_new_whole(const char *dir);
 struct spool *spool_ref(struct spool *s);
 /* The last reference writes what is queued, for some seconds at most. NULL is fine. */
 void spool_unref(struct spool *s);
@@ -70,6 +72,7 @@ bool spool_flush(struct spool *s, int64_t timeout_us);
 
 struct spool_status {
 	uint64_t bytes;			/* on disk, of this run */
+	uint64_t packets;		/* in the files */
 	uint64_t dropped, refused;	/* packets */
 	int64_t from_ns, to_ns;		/* times of its packets; from > to: none */
 	bool stopped;

@@ -43,6 +43,7 @@ struct file_stream {
 
 struct spool_files {
 	char *path;			/* directory of this run */
+	bool whole;			/* one trace without chunks or limit, directly in .path */
 	int lock_fd;
 	uint64_t limit, bytes, all_bytes;	/* bytes: limit for DIR; used by this run; used by everything that
 						 * may be deleted */
@@ -125,8 +126,7 @@ static bool make_run(struct spool_files *f, const char *dir, const char *label, 
 	return true;
 }
 
-struct spool_files *spool_files_new(const char *dir, uint64_t limit, const char *label,
-				    GError **error)
+static struct spool_files *new_files(uint64_t limit)
 {
 	struct spool_files *f = g_new0(struct spool_files, 1);
 
@@ -136,6 +136,23 @@ struct spool_files *spool_files_new(const char *dir, uint64_t limit, const char 
 	g_queue_init(&f->old);
 	f->traces.size = sizeof(struct file_trace);
 	f->streams.size = sizeof(struct file_stream);
+	return f;
+}
+
+struct spool_files *spool_files_new_whole(const char *dir)
+{
+	struct spool_files *f = new_files(UINT64_MAX);
+
+	f->whole = true;
+	f->path = g_strdup(dir);
+	return f;
+}
+
+struct spool_files *spool_files_new(const char *dir, uint64_t limit, const char *label,
+				    GError **error)
+{
+	struct spool_files *f = new_files(limit);
+
 	if (!make_run(f, dir, label, error)) {
 		spool_files_free(f);
 		return NULL;
@@ -166,7 +183,7 @@ void spool_files_free(struct spool_files *f)
 
 static char *chunk_path(const struct spool_files *f, unsigned chunk)
 {
-	return g_strdup_printf("%s/%0*u", f->path, SPOOL_DIGITS, chunk);
+	return f->whole ? g_strdup(f->path) : g_strdup_printf("%s/%0*u", f->path, SPOOL_DIGITS, chunk);
 }
 
 static void drop_oldest(struct spool_files *f)
@@ -264,7 +281,8 @@ bool spool_files_find_stream(const struct spool_files *f, unsigned stream, unsig
 
 static char *trace_path(const struct spool_files *f, const struct file_trace *t, unsigned chunk)
 {
-	return g_strdup_printf("%s/%0*u/%s", f->path, SPOOL_DIGITS, chunk, t->name);
+	g_autofree char *in = chunk_path(f, chunk);
+	return g_build_filename(in, t->name, NULL);
 }
 
 /* Writes a hidden file and renames it, so that readers see all of the metadata or nothing. */

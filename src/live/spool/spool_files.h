@@ -13,6 +13,8 @@ struct spool_files;
 /* `dir` must exist: spool_make_dir(). */
 struct spool_files *spool_files_new(const char *dir, uint64_t limit, const char *label,
 				    GError **error);
+/* One trace without limit, in `dir` itself, which exists and is empty. */
+struct spool_files *spool_files_new_whole(const char *dir);
 void spool_files_free(struct spool_files *f);
 const char *spool_files_path(const struct spool_files *f);
 uint64_t spool_files_bytes(const struct spool_files *f);	/* of this run */

@@ -121,8 +121,10 @@ static void declare_trace(struct ring_packets *p, const struct ring_trace *trace
 	g_string_append(s, "\ttracer_major = 1;\n\ttracer_minor = 0;\n};\n\n");
 	g_string_append_printf(s, "clock {\n\tname = \"%s\";\n", trace->clock_name);
 	declare_text(s, "uuid", trace->clock_uuid);
-	g_string_append_printf(s, "\tfreq = %" G_GUINT64_FORMAT ";\n\toffset = %" G_GINT64_FORMAT ";\n};\n\n",
-			       trace->clock_frequency, trace->clock_offset);
+	/* babeltrace2 takes the clocks of LTTng for absolute, and merges only clocks that are alike. */
+	g_string_append_printf(s, "\tfreq = %" G_GUINT64_FORMAT ";\n\toffset = %" G_GINT64_FORMAT ";\n%s};\n\n",
+			       trace->clock_frequency, trace->clock_offset,
+			       trace->clock_offset ? "\tabsolute = TRUE;\n" : "");
 	for (unsigned bits = 32; bits <= 64; bits += 32)
 		g_string_append_printf(
 			s,

@@ -1,0 +1,122 @@
+#!/bin/bash
+# blktop record: the kernel of this machine and programs, as a trace that blktop and babeltrace2 read.
+# shellcheck disable=SC2154,SC2317 # work: from lib.sh; functions are called through until_true
+. "$(dirname "$0")/lib.sh"
+
+[ "$(id -u)" = 0 ] || skip_all "needs root"
+mount | grep -q '^[^ ]* on /sys/kernel/tracing ' && was_mounted=1
+[ -n "${was_mounted:-}" ] || mount -t tracefs tracefs /sys/kernel/tracing 2>/dev/null || skip_all "this kernel has no tracefs that can be mounted"
+[ -n "${was_mounted:-}" ] || umount /sys/kernel/tracing
+export LAB_APPS=0 LAB_LIVE_US=100000
+lab_up
+export XDG_STATE_HOME=$work/state XDG_CACHE_HOME=$work/cache
+blktop=${BLKTOP:-${BUILD:-$SRCDIR/build}/blktop}
+spangen=$LAB_HOME/bin/spangen
+
+# record NAME ARGUMENT...: into $work/NAME; the exit status
+record() {
+	local name=$1
+	shift
+	timeout 100 "$blktop" record -o "$work/$name" --live-timer 100ms --kernel tracefs "$@" >"$work/out.$name" 2>"$work/out.$name.err" </dev/null
+}
+# begin NAME: records a program that does not end; sets $child
+begin() {
+	env --default-signal=INT "$blktop" record -o "$work/$1" --kernel tracefs -- sleep 60 >"$work/out.$1" 2>"$work/out.$1.err" </dev/null &
+	child=$!
+	until_true has "$1.err" "recording to"
+	until_true is_there "$child"
+}
+# rows NAME VIEW EXPRESSION [OPTION...]: the rows of the view in a Python expression over `rows`
+rows() {
+	local name=$1 view=$2 expression=$3
+	shift 3
+	"$blktop" -b --config none --no-cache --view "$view" --format csv "$@" "$work/$name" 2>"$work/out.view" |
+		python3 -c "import csv, sys; rows = list(csv.DictReader(sys.stdin)); print($expression)"
+}
+has() { grep -qF -- "$2" "$work/out.$1"; }
+is_there() { [ -d "/sys/kernel/tracing/instances/blktop-$1" ]; }
+is_gone() { ! is_there "$1"; }
+
+# --- a program: its spans, its calls, what other readers say
+record program -- "$spangen" -t 2 -n 40 -r 50 --truth "$work/truth"
+is "a program that ends well: exit status" $? 0
+ok "the result is said" has program.err "wrote $work/program: "
+spans=$(rows program spans "len({(r['trace_id'], r['span_id'], r['kind']) for r in rows if r['state'] == 'complete'})")
+ok "all of its spans are there" [ "$spans" -ge "$(awk '$1 == "total" { print $3 }' "$work/truth")" ]
+is "each span has its thread" "$(rows program spans "sum(not r['tid'] for r in rows)")" 0
+is "its time is explained by the kernel" "$(rows program spans "any(int(r['timer_ns'] or 0) and int(r['syscall_ns'] or 0) for r in rows)")" True
+is "kernel and programs are of one host" "$(rows program spans "len({r['host'] for r in rows})")" 1
+if command -v babeltrace2 >/dev/null; then
+	read -r theirs < <(babeltrace2 "$work/program" 2>"$work/out.bt2" | wc -l)
+	is "babeltrace2 reads as many events" "$theirs" "$(rows program events "sum(int(r['count']) for r in rows)")"
+fi
+record calls -- python3 -c 'import os
+for _ in range(1000): os.sched_get_priority_max(0)
+os._exit(7)'
+is "the program's exit status is passed on" $? 7
+is "its system calls are exact" "$(rows calls syscalls "[r['count'] for r in rows if r['syscall'] == 'sched_get_priority_max' and r['comm'].startswith('python3')]" --by process)" "['1000']"
+
+# --- its ends
+record seconds --seconds 1
+is "--seconds: exit status" $? 0
+record until --until 'count of any > 5' -- "$spangen" -t 1 -r 50 -s 60
+is "--until: exit status" $? 0
+ok "--until ends before the program" has until.err "ended $spangen"
+ok "--until: has the spans" [ "$(rows until spans "len(rows)")" -gt 5 ]
+for signal in INT TERM; do
+	begin "$signal"
+	kill "-$signal" "$child"
+	wait "$child"
+	is "SIG$signal ends it well: exit status" $? 0
+	ok "SIG$signal: the trace is there" [ "$(rows "$signal" events "len(rows)")" -gt 10 ]
+	ok "SIG$signal: the instance is gone" until_true is_gone "$child"
+done
+begin killed
+until_true sh -c "ls $work/killed/*/metadata >/dev/null 2>&1"
+kill -9 "$child"
+wait "$child" 2>/dev/null
+ok "killed: the instance is gone" until_true is_gone "$child"
+ok "killed: what was written can be read" [ "$(rows killed events "len(rows)")" -gt 10 ]
+
+# --- losses
+python3 -c 'import os
+while True: os.getppid()' &
+busy=$!
+record lost --seconds 2 --kernel-buffer 64K
+is "losses: exit status" $? 3
+kill "$busy"
+wait "$busy" 2>/dev/null
+lost=$(rows lost losses "sum(int(r['events'] or 0) for r in rows)")
+ok "losses are counted" [ "$lost" -gt 0 ]
+ok "losses are said" has lost.err "lost $lost events"
+if command -v babeltrace2 >/dev/null; then
+	theirs=$(babeltrace2 "$work/lost" 2>&1 >/dev/null | grep -oE 'discarded [0-9]+ event' | awk '{ n += $2 } END { print n + 0 }')
+	is "babeltrace2 counts as many" "$theirs" "$lost"
+fi
+
+# --- only programs
+record ust --kernel none -- "$spangen" -t 1 -n 20 -r 50
+is "--kernel none: exit status" $? 0
+ok "--kernel none: spans, and no event of the kernel" [ "$(rows ust events "all(':' in r['name'] for r in rows) and len(rows) > 1")" = True ]
+
+# --- where it writes
+record program
+is "a directory with something in it: exit status" $? 1
+ok "a directory with something in it: told" has program.err "is not empty"
+ln -s "$work" "$work/link"
+record link
+is "a link: exit status" $? 1
+touch "$work/file"
+record file
+is "a file: exit status" $? 1
+mkdir -m 777 "$work/open"
+record open
+is "a directory that others can write: exit status" $? 1
+"$blktop" record -- true 2>"$work/out.usage"
+is "without -o: exit status" $? 2
+"$blktop" record -o "$work/x" "$work/program" 2>"$work/out.usage"
+is "with a trace: exit status" $? 2
+ok "with a trace: told" has usage "records this machine"
+ok "with a trace: nothing is made" [ ! -e "$work/x" ]
+ok "nothing is left in the state directory" [ -z "$(ls -A "$XDG_STATE_HOME/blktop" 2>/dev/null)" ]
+done_testing
