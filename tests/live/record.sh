@@ -1,6 +1,11 @@
 #!/bin/bash
 # blktop record: the kernel of this machine and programs, as a trace that blktop and babeltrace2 read.
 # shellcheck disable=SC2154,SC2317 # work: from lib.sh; functions are called through until_true
+# The session daemon of root is one for the whole machine: ours is in a mount namespace.
+if [ "$(id -u)" = 0 ] && [ -z "${OWN_DAEMON:-}" ] && unshare -m true 2>/dev/null; then
+	mkdir -p /run/lttng
+	OWN_DAEMON=1 exec unshare -m --propagation private sh -c 'mount -t tmpfs -o mode=755 tmpfs /run/lttng && exec bash "$0" "$@"' "$0" "$@"
+fi
 . "$(dirname "$0")/lib.sh"
 
 [ "$(id -u)" = 0 ] || skip_all "needs root"
@@ -19,12 +24,13 @@ record() {
 	shift
 	timeout 100 "$blktop" record -o "$work/$name" --live-timer 100ms --kernel tracefs "$@" >"$work/out.$name" 2>"$work/out.$name.err" </dev/null
 }
-# begin NAME: records a program that does not end; sets $child
+# begin NAME OPTION...: records a program that does not end; sets $child
 begin() {
-	env --default-signal=INT "$blktop" record -o "$work/$1" --kernel tracefs -- sleep 60 >"$work/out.$1" 2>"$work/out.$1.err" </dev/null &
+	local name=$1
+	shift
+	env --default-signal=INT "$blktop" record -o "$work/$name" "$@" -- sleep 60 >"$work/out.$name" 2>"$work/out.$name.err" </dev/null &
 	child=$!
-	until_true has "$1.err" "recording to"
-	until_true is_there "$child"
+	until_true has "$name.err" "recording to"
 }
 # rows NAME VIEW EXPRESSION [OPTION...]: the rows of the view in a Python expression over `rows`
 rows() {
@@ -64,15 +70,16 @@ is "--until: exit status" $? 0
 ok "--until ends before the program" has until.err "ended $spangen"
 ok "--until: has the spans" [ "$(rows until spans "len(rows)")" -gt 5 ]
 for signal in INT TERM; do
-	begin "$signal"
+	begin "$signal" --kernel tracefs
+	until_true is_there "$child"
 	kill "-$signal" "$child"
 	wait "$child"
 	is "SIG$signal ends it well: exit status" $? 0
 	ok "SIG$signal: the trace is there" [ "$(rows "$signal" events "len(rows)")" -gt 10 ]
 	ok "SIG$signal: the instance is gone" until_true is_gone "$child"
 done
-begin killed
-until_true sh -c "ls $work/killed/*/metadata >/dev/null 2>&1"
+begin killed --kernel tracefs
+until_true sh -c "find $work/killed -name 'kernel_*' -size +100k | grep -q ."
 kill -9 "$child"
 wait "$child" 2>/dev/null
 ok "killed: the instance is gone" until_true is_gone "$child"
@@ -98,6 +105,35 @@ fi
 record ust --kernel none -- "$spangen" -t 1 -n 20 -r 50
 is "--kernel none: exit status" $? 0
 ok "--kernel none: spans, and no event of the kernel" [ "$(rows ust events "all(':' in r['name'] for r in rows) and len(rows) > 1")" = True ]
+
+# --- several at once: one does not end the session daemon that another one has just found
+short() {
+	local i
+	for i in 1 2 3 4; do
+		record "short$1-$i" --kernel none -- "$spangen" -t 1 -n 2 -r 50 || echo "$1-$i"
+	done
+}
+short a >"$work/failed.a" &
+short b >"$work/failed.b" &
+wait
+is "several at once, again and again: those that failed" "$(cat "$work"/failed.*)" ""
+
+# The one that started it ends first.
+begin first --kernel tracefs
+first=$child
+record second --kernel none -- "$spangen" -t 1 -n 60 -r 50 --truth "$work/truth" &
+second=$!
+until_true [ -s "$work/out.second.err" ]
+until_true has second.err "recording to"
+kill -INT "$first"
+wait "$first"
+is "the one that started the session daemon ends first: exit status" $? 0
+wait "$second"
+is "the other one: exit status" $? 0
+spans=$(rows second spans "len({(r['trace_id'], r['span_id'], r['kind']) for r in rows if r['state'] == 'complete'})")
+ok "the other one has all its spans" [ "$spans" -ge "$(awk '$1 == "total" { print $3 }' "$work/truth")" ]
+no_daemon() { ! kill -0 "$(cat /run/lttng/lttng-sessiond.pid 2>/dev/null || echo 0x)" 2>/dev/null; }
+ok "then the session daemon ends" until_true no_daemon
 
 # --- where it writes
 record program

@@ -18,6 +18,7 @@
 #include <pwd.h>
 #include <signal.h>
 #include <stdio.h>
+#include <sys/file.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -283,6 +284,34 @@ pid_t daemons_start_session(bool stays, const struct control_watch *watch, GErro
 }
 
 /* --- stopping --- */
+
+#define LOCK_WAIT_US (10 * G_USEC_PER_SEC)
+
+int daemons_lock(void)
+{
+	const char *home = g_getenv("LTTNG_HOME");
+	g_autofree char *dir = geteuid() == 0 ? g_strdup("/var/run/lttng") :
+		g_build_filename(home ? home : g_get_home_dir(), ".lttng", NULL);
+	gint64 until = g_get_monotonic_time() + LOCK_WAIT_US;
+	int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	while (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) != 0) {
+		if (errno != EWOULDBLOCK || g_get_monotonic_time() > until) {
+			close(fd);
+			return -1;
+		}
+		g_usleep(10000);
+	}
+	return fd;
+}
+
+void daemons_unlock(int lock)
+{
+	if (lock < 0)
+		return;
+	flock(lock, LOCK_UN);		/* a program that is held has a copy */
+	close(lock);
+}
 
 void daemons_end(pid_t pid, int patience_ms)
 {

@@ -37,6 +37,14 @@ bool daemons_start_relay(struct relay_place *ret, const char *state, const char 
  * modules for a minute. */
 pid_t daemons_start_session(bool stays, const struct control_watch *watch, GError **error);
 
+/*
+ * Between these no other blktop of this user ends the session daemon that it started: one that is used, and has no
+ * session yet. The lock is on the daemon's directory. Waits some seconds at most. -1: not locked, as there is no such
+ * directory before the first daemon, or another blktop hangs.
+ */
+int daemons_lock(void);
+void daemons_unlock(int lock);			/* -1 is fine */
+
 /* Sends SIGTERM, and SIGKILL `patience_ms` later; waits for the end. A pid of 0 is fine. */
 void daemons_end(pid_t pid, int patience_ms);
 void daemons_remove(const char *dir);	/* and all below it; does not follow links; NULL is fine */

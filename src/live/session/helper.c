@@ -30,6 +30,7 @@ struct session_helper {
 	pid_t pid;
 	GQueue replies;			/* struct reply *, not taken yet */
 	bool loss_reported;
+	bool stays;			/* its process may end later than the connection */
 	struct handover *kernel;	/* NULL: none, or it was taken */
 };
 
@@ -98,6 +99,7 @@ static char receive(struct session_helper *s, int timeout_ms, char **ret_text)
 		return 0;
 	}
 	packet[n] = '\0';
+	s->stays |= packet[0] == HELPER_MSG_STAYS;
 	if (packet[0] == HELPER_MSG_KERNEL) {
 		if (!s->kernel)
 			s->kernel = handover_new();
@@ -202,7 +204,7 @@ void session_helper_free(struct session_helper *s)
 	if (s->fd >= 0)
 		shutdown(s->fd, SHUT_WR);
 	drain(s, until);
-	while (waitpid(s->pid, NULL, WNOHANG) == 0 && g_get_monotonic_time() < until)
+	while (waitpid(s->pid, NULL, WNOHANG) == 0 && !s->stays && g_get_monotonic_time() < until)
 		g_usleep(10000);
 	if (s->fd >= 0)
 		close(s->fd);

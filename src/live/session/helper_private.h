@@ -26,6 +26,7 @@ enum {
 	HELPER_MSG_DONE = 'd', HELPER_MSG_FAILED = 'f', HELPER_MSG_MESSAGE = 's',
 	HELPER_MSG_WARNING = 'c', HELPER_MSG_EXITED = 'x',
 	HELPER_MSG_PROGRESS = 'p',	/* the next step of a long request */
+	HELPER_MSG_STAYS = 'l',		/* this process stays for a while after END */
 	HELPER_MSG_KERNEL = 'k',	/* a part of the handover (live/tracefs/handover.h), with a descriptor */
 };
 

@@ -345,20 +345,30 @@ static bool start_session_daemon(struct helper_state *w, const struct control_wa
 	return false;
 }
 
-static bool begin(struct helper_state *w, GError **error)
+static bool begin_locked(struct helper_state *w, int *lock, GError **error)
 {
 	const struct control_watch watch = { report_progress, w };
 
-	if (!follow_check(w, error))
-		return false;
 	report_progress(w, "looking for a session daemon");
 	bool has_daemon = control_alive() || w->o->watch_only || start_session_daemon(w, &watch, error);
+	if (*lock < 0)
+		*lock = daemons_lock();
 	if (!has_daemon && !w->no_programs)
 		return false;
 	make_plan(w, has_daemon);
 	if (!check_snapshot(w, error))
 		return false;
 	return make_live(w, error) && make_snapshots(w, error) && follow(w, error) && start(w, error);
+}
+
+static bool begin(struct helper_state *w, GError **error)
+{
+	if (!follow_check(w, error))
+		return false;
+	int lock = daemons_lock();
+	bool done = begin_locked(w, &lock, error);
+	daemons_unlock(lock);
+	return done;
 }
 
 static char *live_url(const struct helper_state *w)
@@ -441,13 +451,37 @@ static void end_session_daemon(struct helper_state *w)
 {
 	if (!w->sessiond)
 		return;
+	int lock = daemons_lock();
 	g_autoptr(GPtrArray) others = control_sessions();
 	if (others->len == 0)
 		daemons_end(w->sessiond, DAEMON_PATIENCE_MS);
-	else
-		helper_send(w, HELPER_MSG_MESSAGE, "lttng-sessiond (process %d) keeps running: it has "
-				"other sessions", (int)w->sessiond);
-	w->sessiond = 0;
+	daemons_unlock(lock);
+	if (others->len == 0) {
+		w->sessiond = 0;
+		return;
+	}
+	helper_send(w, HELPER_MSG_MESSAGE, "lttng-sessiond (process %d) keeps running until its other sessions have "
+		    "ended", (int)w->sessiond);
+	helper_send(w, HELPER_MSG_STAYS, "%s", "");
+}
+
+#define LOOK_FOR_SESSIONS_US (G_USEC_PER_SEC / 2)
+
+/* The daemon that this process started would end with it (daemons.h), and others use it: waits until none does. */
+static void wait_for_others(struct helper_state *w)
+{
+	close(w->fd);
+	w->fd = -1;
+	while (w->sessiond && !terminated) {
+		g_usleep(LOOK_FOR_SESSIONS_US);
+		int lock = daemons_lock();
+		g_autoptr(GPtrArray) others = control_sessions();
+		if (others->len == 0) {
+			daemons_end(w->sessiond, DAEMON_PATIENCE_MS);
+			w->sessiond = 0;
+		}
+		daemons_unlock(lock);
+	}
 }
 
 static void clean_up(struct helper_state *w)
@@ -607,5 +641,7 @@ void session_helper_work(const struct session_helper_options *o, int fd)
 	run(&w);
 	if (!w.ended)
 		g_free(end(&w));	/* the client has ended: the text is not needed */
+	if (w.sessiond)
+		wait_for_others(&w);
 	_exit(0);
 }
