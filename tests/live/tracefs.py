@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The kernel of this machine by its own ring buffer: figures of programs that know what they did, losses, several blktops at once, and what is left
 behind after each way to end."""
+import contextlib
 import csv
 import io
 import json
@@ -220,21 +221,41 @@ def check_messages():
     tap.ok("an unknown tracer is refused", [] if r.returncode == 2 and "one of auto, lttng, tracefs, none" in r.stderr else [r.stderr])
 
 
-def main():
+def unusable():
+    """Why the kernel cannot be traced here; None: it can."""
     if os.geteuid():
-        print("1..0 # SKIP needs root")
-        return
+        return "needs root"
+    if is_mounted():
+        return None
+    if subprocess.run(["mount", "-t", "tracefs", "tracefs", MOUNT], capture_output=True, check=False).returncode:
+        return "this kernel has no tracefs that can be mounted"
+    subprocess.run(["umount", MOUNT], check=True)
+    return None
+
+
+@contextlib.contextmanager
+def mounted():
+    """It is mounted meanwhile. In the end what the test made is removed."""
     before = is_mounted()
-    if not before and subprocess.run(["mount", "-t", "tracefs", "tracefs", MOUNT], capture_output=True, check=False).returncode:
-        print("1..0 # SKIP this kernel has no tracefs that can be mounted")
-        return
-    if not before:
-        subprocess.run(["umount", MOUNT], check=True)
     try:
-        r = run("--seconds", "1", "--view", "processes")
-        tap.ok("tracefs is mounted, and unmounted", [] if r.returncode in (0, 3) and len(r.stdout) > 500 and is_mounted() == before else [r.stderr])
         if not before:
             subprocess.run(["mount", "-t", "tracefs", "tracefs", MOUNT], check=True)
+        yield
+    finally:
+        if not before and is_mounted():
+            subprocess.run(["umount", MOUNT], check=True)
+        shutil.rmtree(work)
+
+
+def main():
+    reason = unusable()
+    if reason:
+        print("1..0 # SKIP", reason)
+        return
+    before = is_mounted()
+    r = run("--seconds", "1", "--view", "processes")
+    tap.ok("tracefs is mounted, and unmounted", [] if r.returncode in (0, 3) and len(r.stdout) > 500 and is_mounted() == before else [r.stderr])
+    with mounted():
         check_figures()
         check_buffer()
         check_calls_only()
@@ -243,10 +264,6 @@ def main():
         check_two()
         check_messages()
         tap.ok("no instance is left", [n for n in instances() if not os.path.exists("/proc/" + n.split("-")[1])])
-    finally:
-        if not before and is_mounted():
-            subprocess.run(["umount", MOUNT], check=True)
-        shutil.rmtree(work)
     tap.done()
 
 

@@ -8,6 +8,9 @@
 
 #define NAME "kernel"			/* of its directory in the spool */
 #define NO_STREAM UINT_MAX
+/* How long a second stays open while the thread that reads all CPUs does not get a CPU itself. Its beacons are exact,
+ * so on a machine that is not busy nothing waits. */
+#define KERNEL_LATE_US (2 * G_USEC_PER_SEC)
 
 struct kernel_link {
 	struct link link;		/* first member: a link is cast to it */
@@ -41,7 +44,7 @@ static unsigned stream_of(struct kernel_link *k, unsigned stream_class, unsigned
 	if (*number == NO_STREAM) {
 		g_autofree char *name =
 			g_strdup_printf("%s_%u", stream_class == RING_STREAM_CPU ? "kernel" : "state", instance);
-		int64_t late_us = k->sink->late_us >= 0 ? k->sink->late_us : link_patience(&k->link);
+		int64_t late_us = k->sink->late_us >= 0 ? k->sink->late_us : KERNEL_LATE_US;
 		if (k->sink->spool)
 			spool_add_stream(k->sink->spool, k->trace, name);
 		*number = native_feed_add_stream(k->sink->feed, k->trace, name, late_us);
