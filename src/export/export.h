@@ -6,46 +6,16 @@
 #ifndef BLK_EXPORT_EXPORT_H
 #define BLK_EXPORT_EXPORT_H
 
+#include "views/rows_format.h"
 #include "views/view.h"
 
 #include <stdio.h>
 
-/* What can be printed in a format. */
-enum rows_use {
-	ROWS_LINES,			/* rows of all views, and lines: of the log, of sessions, of a diagnosis */
-	ROWS_VIEWS,			/* rows of all views */
-	ROWS_PATHS,			/* rows of views with paths and their time: rows_can_fold() */
-};
-/* Where printed blocks (--each) tell their range. */
-enum rows_range { RANGE_NOWHERE, RANGE_TITLE, RANGE_COLUMNS, RANGE_MEMBER };
-
-/*
- * The formats of rows. All that lists or takes formats is made from this table: options, help, completions, man page.
- * An entry without its function, rows_as_ID() in rows_print.c, does not compile.
- */
-#define ROWS_FORMATS(X) /* FORMAT_NAME; the id for --format and the suffix of files; ROWS_use; RANGE_place */ \
-	X(TEXT, text, LINES, TITLE) X(CSV, csv, VIEWS, COLUMNS) X(JSON, json, LINES, MEMBER) \
-	X(FOLDED, folded, PATHS, NOWHERE)
-#define ROWS_FORMAT_ENUM_(name, id, use, range) FORMAT_##name,
-/* CSV_SAFE is CSV without texts that a spreadsheet could run as formulas: see rows_print(). */
-enum rows_format { ROWS_FORMATS(ROWS_FORMAT_ENUM_) ROWS_FORMAT_N, FORMAT_CSV_SAFE = ROWS_FORMAT_N };
-/* Their ids, each after a blank: of all views, and of views with paths. */
-#define ROWS_FORMAT_VIEWS_LINES(id) " " #id
-#define ROWS_FORMAT_VIEWS_VIEWS(id) " " #id
-#define ROWS_FORMAT_VIEWS_PATHS(id) ""
-#define ROWS_FORMAT_VIEWS_(name, id, use, range) ROWS_FORMAT_VIEWS_##use(id)
-#define ROWS_FORMAT_WORDS ROWS_FORMATS(ROWS_FORMAT_VIEWS_)
-#define ROWS_FORMAT_PATHS_LINES(id) ""
-#define ROWS_FORMAT_PATHS_VIEWS(id) ""
-#define ROWS_FORMAT_PATHS_PATHS(id) " " #id
-#define ROWS_FORMAT_PATHS_(name, id, use, range) ROWS_FORMAT_PATHS_##use(id)
-#define ROWS_FORMAT_PATH_WORDS ROWS_FORMATS(ROWS_FORMAT_PATHS_)
-
-struct rows_format_info { const char *id; enum rows_use use; enum rows_range range; };
+struct rows_format_info { const char *id, *suffix; enum rows_use use; enum rows_range range; };
 extern const struct rows_format_info rows_format_info[ROWS_FORMAT_N + 1];	/* the last one is of CSV_SAFE */
 /* Parses an id. */
 bool rows_format_parse(const char *text, enum rows_format *ret);
-/* The format whose id is the suffix of the path, else text. */
+/* The format of the path's suffix, else text. */
 enum rows_format rows_format_of_path(const char *path);
 /* The ids of formats of that use or a wider one: "text, csv or json" (g_free). */
 char *rows_format_names(enum rows_use use);

@@ -338,9 +338,9 @@ static void rows_as_folded(FILE *out, const struct view *v, const struct rows *r
 
 /* ---- the table ---- */
 
-#define INFO_(name, id, use, range) { #id, ROWS_##use, RANGE_##range },
+#define INFO_(name, id, suffix, use, range) { #id, #suffix, ROWS_##use, RANGE_##range },
 const struct rows_format_info rows_format_info[ROWS_FORMAT_N + 1] = {
-	ROWS_FORMATS(INFO_) { "csv", ROWS_VIEWS, RANGE_COLUMNS },
+	ROWS_FORMATS(INFO_) { "csv", "csv", ROWS_VIEWS, RANGE_COLUMNS },
 };
 
 bool rows_format_parse(const char *text, enum rows_format *ret)
@@ -356,11 +356,11 @@ bool rows_format_parse(const char *text, enum rows_format *ret)
 enum rows_format rows_format_of_path(const char *path)
 {
 	const char *dot = strrchr(path, '.');
-	enum rows_format format = FORMAT_TEXT;
 
-	if (dot)
-		rows_format_parse(dot + 1, &format);
-	return format;
+	for (size_t i = 0; dot && i < ROWS_FORMAT_N; i++)
+		if (strcmp(dot + 1, rows_format_info[i].suffix) == 0)
+			return i;
+	return FORMAT_TEXT;
 }
 
 char *rows_format_names(enum rows_use use)
@@ -381,7 +381,7 @@ char *rows_format_names(enum rows_use use)
 
 /* ---- printing ---- */
 
-#define PRINT_(name, id, use, range) rows_as_##id,
+#define PRINT_(name, id, suffix, use, range) rows_as_##id,
 
 bool rows_print_piece(FILE *out, const struct view *v, const struct rows *rows,
 		      struct rows_pieces *p, bool last)

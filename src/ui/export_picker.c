@@ -8,6 +8,7 @@
 #include "base/expr.h"
 #include "base/fail.h"
 #include "base/text.h"
+#include "views/rows_format.h"
 
 #include <string.h>
 
@@ -151,17 +152,17 @@ static void add_spans(struct app *app, struct export_list *list, const struct ui
 
 static void add_rows(struct app *app, struct export_list *list, struct place *p)
 {
-	static const struct { const char *suffix, *format; } formats[] = {
-		{ ".txt", "text" }, { ".csv", "CSV" }, { ".json", "JSON" },
-	};
+#define FORMAT_(name, id, suffix, use, range) { "." #suffix, #id, ROWS_##use },
+	static const struct { const char *suffix, *id; enum rows_use use; } formats[] = { ROWS_FORMATS(FORMAT_) };
 	struct focus f = place_focus(p);
 	const char *which = table_n_tagged(f.table, f.rows) ? "tagged rows" : "rows";
 
 	for (size_t i = 0; app->backend && app->backend->save_view && i < G_N_ELEMENTS(formats); i++) {
 		g_autofree char *words = g_strdup_printf(ROWS "%s", formats[i].suffix);
-		g_autofree char *text = g_strdup_printf("%-9s the %s of %s", formats[i].format, which, f.view->title);
+		g_autofree char *text = g_strdup_printf("%-9s the %s of %s", formats[i].id, which, f.view->title);
 
-		add(list, words, "", text);
+		if (formats[i].use != ROWS_PATHS)	/* of few views only */
+			add(list, words, "", text);
 	}
 	if (app->backend && app->backend->save_trace)
 		add(list, RANGE, "", "LTTng     the range that is shown, as a trace");

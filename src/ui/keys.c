@@ -5,6 +5,7 @@
 #include "ui/ui.h"
 
 #include "base/text.h"
+#include "views/rows_format.h"
 
 #include <string.h>
 
@@ -55,7 +56,7 @@ const struct command ui_commands[CMD_N] = {
 	[CMD_COPY] = { "copy", "copy", "Output",
 		"Copy the cause, the row or the tagged rows to the terminal's clipboard" },
 	[CMD_SAVE] = { "save", "save", "Output",
-		"Save this view, or its tagged rows, as .txt, .csv or .json" },
+		"Save this view, or its tagged rows, as" ROWS_SUFFIXES },
 	[CMD_SCREENSHOT] = { "screenshot", "picture", "Output", "Save a picture of this screen, as SVG" },
 	[CMD_SAVE_TRACE] = { "save-trace", "trace", "Output",
 		"Save the range, or this step, as a CTF trace" },

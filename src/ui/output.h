@@ -7,7 +7,7 @@
 
 void output_copy(struct app *app, struct place *p, enum command_id command);
 void output_save(struct app *app, struct place *p, enum command_id command);
-/* Asks for a file; its name begins as one with this suffix: ".txt", ".csv" or ".json". */
+/* Asks for a file; its name begins as one with this suffix: ".txt" (ROWS_SUFFIXES). */
 void output_save_with(struct app *app, struct place *p, const char *suffix);
 /* false and *error: not written; the prompt stays open. */
 bool output_save_as(struct app *app, struct place *p, const char *path, GError **error);

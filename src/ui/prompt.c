@@ -4,6 +4,7 @@
 
 #include "base/limits.h"
 #include "base/text.h"
+#include "views/rows_format.h"
 
 #include <string.h>
 
@@ -14,7 +15,7 @@ static const char *const labels[PROMPT_N] = {
 	[PROMPT_SEARCH] = "/",
 	[PROMPT_FILTER] = "filter: ",
 	[PROMPT_GOTO] = "Go to time (e.g. 14:03:05, +90s, -2m, end, worst, since): ",
-	[PROMPT_SAVE] = "save as (.txt .csv .json): ",
+	[PROMPT_SAVE] = "save as" ROWS_SUFFIXES ": ",
 	[PROMPT_SCREENSHOT] = "save the screen as (.svg): ",
 	[PROMPT_RULES] = "save the rules as (for --spans): ",
 	[PROMPT_TRACE] = "save as trace ([statedump] DIR): ",

@@ -47,7 +47,7 @@ struct ui_export {
 struct ui_save {
 	const struct view *view;	/* with the columns to write, in order */
 	const struct rows *rows;
-	const char *path;		/* .csv, .json, anything else: text */
+	const char *path;		/* its suffix is the format's (views/rows_format.h); any other: text */
 	bool force;			/* overwrite an existing file: the user agreed */
 };
 struct ui_save_text {

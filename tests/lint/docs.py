@@ -42,13 +42,17 @@ def options():
 
 
 def formats():
-    """Help and completions are made from the tables of src/export/export.h; the guide names each format."""
+    """Help and completions are made from ROWS_FORMATS and SPAN_FORMATS; the guide names each format."""
     row = [line.split("\t") for line in ask("--print-options") if line.split("\t")[1] == "--format"][0]
     known = {word for part in row[4].split(";") for word in part.split(":")[1].split()}
     text = text_of("doc/guide.md")
     tap.ok("the help has formats of rows and of spans", [] if {"text", "json", "folded", "zipkin"} <= known else [row[4]])
     tap.ok("the guide names all formats", [f"doc/guide.md: no '--format {word}'" for word in sorted(known)
                                            if not re.search(rf"--format {word}\b", text)])
+    header = text_of("src/export/export.h")
+    names = re.findall(r"X\((\w+), \w+, \w+, \w+, \w+\)", text_of("src/views/rows_format.h"))
+    tap.ok("formats of rows are found", [] if len(names) > 3 else ["src/views/rows_format.h: rows of ROWS_FORMATS not found"])
+    tap.ok("rows_print() says what each format of rows prints", [f"src/export/export.h: no ' * {name}:'" for name in names if f"\n * {name}:" not in header])
     used = {word for text in map(text_of, DOCUMENTS) for word in re.findall(r"--format ([a-z]+)", text)}
     tap.ok("formats in the documents exist", sorted(used - known))
 

@@ -56,6 +56,7 @@ static void test_formats(void)
 	g_assert_cmpint(rows_format_of_path("a.b/x.csv"), ==, FORMAT_CSV);
 	g_assert_cmpint(rows_format_of_path("x.txt"), ==, FORMAT_TEXT);
 	g_assert_cmpint(rows_format_of_path("json"), ==, FORMAT_TEXT);
+	g_assert_cmpint(rows_format_of_path("x.folded"), ==, FORMAT_FOLDED);
 }
 
 /* A new format of lines is printed by cmd/log.c, cmd/doctor/doctor.c, app/relay.c and export/limits_print.c, too. */
@@ -66,7 +67,7 @@ static void test_formats_of_lines(void)
 	g_assert_nonnull(strstr(all, "csv, json"));
 }
 
-/* Each format prints something else, whole and in pieces. */
+/* Each format prints something else. */
 static void test_each_format(void)
 {
 	g_autoptr(blk_timeline) tl = fake_timeline();
@@ -247,23 +248,69 @@ static void test_csv_safe(void)
 	}
 }
 
-static void test_hostile(void)
+static unsigned lines_of(const char *text)
+{
+	unsigned n = 0;
+	for (; *text; text++)
+		n += *text == '\n';
+	return n;
+}
+
+/* Rows of the view events, of as many names. */
+static struct timeline *named(const char *const *names, size_t n)
 {
 	struct fake *f = fake_new();
+	for (size_t i = 0; i < n; i++)
+		fake_event(fake_second(f, 0), 0, fake_string(f, names[i]), i + 1);
+	return fake_done(f);
+}
+
+/* In each format a text of a trace is no control character, and ends no row. */
+static void test_hostile(void)
+{
 	static const char *const names[] = {
 		"\033]0;owned\007", "\xc2\x9b" "31m", "\xff\xfe bad", "\xe2\x80\xae" "rtl", "wide 作者",
-		"\177del", "tab\there", "",
+		"\177del", "tab\there", "", "two\nlines", "two\r\nlines", "a|b", "<b>\n\n# c",
 	};
-	for (size_t i = 0; i < G_N_ELEMENTS(names); i++)
-		fake_event(fake_second(f, 0), 0, fake_string(f, names[i]), i + 1);
-	g_autoptr(blk_timeline) tl = fake_done(f);
-	for (int format = FORMAT_TEXT; format <= FORMAT_JSON; format++) {
+	static const char *const harmless[] = { "a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l" };
+	g_autoptr(blk_timeline) tl = named(names, G_N_ELEMENTS(names));
+	g_autoptr(blk_timeline) plain = named(harmless, G_N_ELEMENTS(names));
+	G_STATIC_ASSERT(G_N_ELEMENTS(names) == G_N_ELEMENTS(harmless));
+	for (int format = 0; format < ROWS_FORMAT_N; format++) {
+		if (rows_format_info[format].use == ROWS_PATHS)
+			continue;
 		g_autofree char *text = print(tl, "events", format, true);
+		g_autofree char *other = print(plain, "events", format, true);
 		assert_no_raw(text, format == FORMAT_CSV ? "\r\n" : "\n");
+		g_assert_cmpuint(lines_of(text), ==, lines_of(other));
 	}
 	g_autofree char *json = print(tl, "events", FORMAT_JSON, true);
 	parsed(json);
 	g_assert_nonnull(strstr(json, "\\u202ertl"));
+}
+
+/* Two pieces have one header. */
+static void test_pieces(void)
+{
+	g_autoptr(blk_timeline) tl = fake_timeline();
+	const struct view *v = view_find("flame");
+	struct view_query q = VIEW_QUERY_INIT;
+	q.by = v->default_by;
+	struct rows *rows = v->build(tl, &q);
+	for (int format = 0; format < ROWS_FORMAT_N; format++) {
+		struct rows_pieces p = { .format = format, .header = true };
+		char *text = NULL;
+		size_t len;
+		FILE *out = open_memstream(&text, &len);
+		g_assert_true(rows_print_piece(out, v, rows, &p, false) && rows_print_piece(out, v, rows, &p, true));
+		fclose(out);
+		rows_pieces_clear(&p);
+		g_autofree char *first = print(tl, "flame", format, true), *rest = print(tl, "flame", format, false);
+		bool one = rows_format_info[format].range == RANGE_MEMBER;	/* one line, however many rows */
+		g_assert_cmpuint(lines_of(text), ==, one ? 1 : lines_of(first) + lines_of(rest));
+		free(text);
+	}
+	rows_free(rows);
 }
 
 /* Columns stand below their titles whatever the names. */
@@ -313,6 +360,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/rows-print/csv-ratios", test_csv_ratios);
 	g_test_add_func("/rows-print/csv-safe", test_csv_safe);
 	g_test_add_func("/rows-print/hostile", test_hostile);
+	g_test_add_func("/rows-print/pieces", test_pieces);
 	g_test_add_func("/rows-print/text-aligned", test_text_aligned);
 	g_test_add_func("/rows-print/write-error", test_write_error);
 	return g_test_run();

@@ -659,7 +659,7 @@ static void test_export(void)
 	g_assert_cmpuint(seen.exports, ==, 3);
 	seen.fails = false;
 	press(&f, "E");
-	check_has(&f, "CSV       the rows of Processes");
+	check_has(&f, "csv       the rows of Processes");
 	check_has_not(&f, "again: json");
 	press(&f, "j\r\r");
 	g_assert_cmpstr(seen.path, ==, "blktop-processes-060838.csv");
