@@ -312,6 +312,25 @@ static void test_rwbs(void)
 	g_assert_cmpuint(ring_rwbs_bits("RAM", 1), ==, 4);		/* no NUL */
 }
 
+/* The pieces of a program give what its steps give, from an event that ends where its page does, and need no more
+ * bytes of the page than they say. */
+static void check_plain(const struct ring_plain *plain, const guint8 *payload, unsigned n, const uint8_t *want,
+			ssize_t got)
+{
+	for (size_t room = n; room <= MAX(n, plain->read); room++) {
+		g_autofree uint8_t *page = g_malloc0(room), *to = g_malloc(plain->size + RING_PIECE);
+		struct ring_event e = { .payload = page, .size = n, .readable = (uint32_t)room };
+		memcpy(page, payload, n);
+		g_assert_cmpint(ring_plain_fits(plain, &e), ==, room >= plain->read);
+		e.size = plain->need - 1;
+		g_assert_false(ring_plain_fits(plain, &e));
+		if (room < plain->read)
+			continue;
+		ring_plain_run(plain, &e, to);
+		g_assert_cmpmem(to, plain->size, want, (size_t)got);
+	}
+}
+
 /* Runs the program on a payload, and compares what is written with hexadecimal digits. */
 static void check_program(struct ring_format *f, bool big_endian, const guint8 *payload, unsigned n, const char *hex)
 {
@@ -325,6 +344,10 @@ static void check_program(struct ring_format *f, bool big_endian, const guint8 *
 	for (ssize_t i = 0; i < got; i++)
 		g_string_append_printf(s, "%02x", to[i]);
 	g_assert_cmpstr(s->str, ==, hex);
+	const struct ring_plain *plain = ring_program_plain(p);
+	g_assert_true(!big_endian || !plain);
+	if (plain)
+		check_plain(plain, payload, n, to, got);
 	/* a shorter one is refused, whatever is missing */
 	event.size = 8;
 	g_assert_true(!got || ring_program_run(p, &run, to) == -1);
@@ -347,6 +370,49 @@ static void test_program(void)
 		      (const guint8 *)"\1\0\0\0\2\0\0\0\x21\0\0\0\0\0\0\0\x9c\xff\xff\xff\0\0\0\0\xed\x41\0\0\0\0\0\0"
 				      "\1\1\1\1\1\1\1\1",
 		      40, "9cffffffed41");
+}
+
+/* Adjacent fields are copied together, over the bounds of pieces; priorities are changed within them. */
+static void test_plain(void)
+{
+	g_autoptr(ring_format) f = format_of(
+		"sched", "sched_switch", 1,
+		"\tfield:char prev_comm[16];\toffset:8;\tsize:16;\tsigned:0;\n"
+		"\tfield:pid_t prev_pid;\toffset:24;\tsize:4;\tsigned:1;\n"
+		"\tfield:int prev_prio;\toffset:28;\tsize:4;\tsigned:1;\n"
+		"\tfield:long prev_state;\toffset:32;\tsize:8;\tsigned:1;\n"
+		"\tfield:char next_comm[16];\toffset:40;\tsize:16;\tsigned:0;\n"
+		"\tfield:pid_t next_pid;\toffset:56;\tsize:4;\tsigned:1;\n"
+		"\tfield:int next_prio;\toffset:60;\tsize:4;\tsigned:1;\n");
+	g_autoptr(ring_program) p = ring_program_new(f, (struct ring_machine){ false, 8 }, false);
+	const struct ring_plain *plain = ring_program_plain(p);
+	g_assert_nonnull(plain);
+	g_assert_cmpuint(plain->size, ==, 56);
+	g_assert_cmpuint(plain->need, ==, 64);
+	g_assert_cmpuint(plain->n_pieces, ==, 4);
+	g_assert_cmpuint(plain->n_adds, ==, 2);
+	guint8 payload[64];
+	for (unsigned i = 0; i < sizeof(payload); i++)
+		payload[i] = (guint8)(i + 100);
+	/* 0x83828180 - 100 and 0xa3a2a1a0 - 100 */
+	check_program(f, false, payload, sizeof(payload),
+		      "6c6d6e6f707172737475767778797a7b7c7d7e7f1c818283"
+		      "8485868788898a8b8c8d8e8f909192939495969798999a9b9c9d9e9f3ca1a2a3");
+	/* gaps between fields, and a program with more pieces than are allowed */
+	for (unsigned n = 1; n <= RING_N_PIECES + 1; n++) {
+		g_autoptr(GString) text = g_string_new(NULL), want = g_string_new(NULL);
+		guint8 words[8 * (RING_N_PIECES + 2)];
+		for (unsigned i = 0; i < sizeof(words); i++)
+			words[i] = (guint8)i;
+		for (unsigned i = 1; i <= n; i++) {
+			g_string_append_printf(text, "\tfield:int f%u;\toffset:%u;\tsize:4;\tsigned:1;\n", i, 8 * i);
+			g_string_append_printf(want, "%02x%02x%02x%02x", 8 * i, 8 * i + 1, 8 * i + 2, 8 * i + 3);
+		}
+		g_autoptr(ring_format) gaps = format_of("x", "gaps", 3, text->str);
+		g_autoptr(ring_program) of_gaps = ring_program_new(gaps, (struct ring_machine){ false, 8 }, false);
+		g_assert_cmpint(ring_program_plain(of_gaps) != NULL, ==, n <= RING_N_PIECES);
+		check_program(gaps, false, words, sizeof(words), want->str);
+	}
 }
 
 static void test_program_texts(void)
@@ -757,6 +823,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/ring/names", test_names);
 	g_test_add_func("/ring/rwbs", test_rwbs);
 	g_test_add_func("/ring/program", test_program);
+	g_test_add_func("/ring/plain", test_plain);
 	g_test_add_func("/ring/program-texts", test_program_texts);
 	g_test_add_func("/ring/program-extras", test_program_extras);
 	g_test_add_func("/ring/user-texts", test_user_texts);

@@ -57,9 +57,9 @@ struct ring_dump {
 
 static void begin_event(struct ring_dump *d, enum dump_event which)
 {
-	if (d->stream.bytes && d->stream.len > PACKET_SIZE)
+	if (d->stream.is_open && d->stream.len > PACKET_SIZE)
 		ring_packets_put_state(d->packets, ring_packet_close(&d->stream, d->time), d->time, d->time);
-	if (!d->stream.bytes)
+	if (!d->stream.is_open)
 		ring_packet_open(&d->stream, d->time);
 	d->at = d->to = ring_packet_event(&d->stream, which, d->time, EVENT_ROOM);
 }

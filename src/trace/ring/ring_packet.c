@@ -2,12 +2,8 @@
 /* Writes packets. The layout is declared in ring_packets.c. */
 #include "trace/ring/ring_packet.h"
 
-#include <string.h>
-
 #define CTF_MAGIC 0xc1fc1fc1u
 #define ROOM_FIRST 8192
-/* Event ids below are in 16 bits, with 32 bits of the time; EXTENDED announces 32 and 64 bits. */
-#define EXTENDED 65535
 
 static uint8_t *put(uint8_t *to, uint64_t value, unsigned size)
 {
@@ -18,9 +14,10 @@ static uint8_t *put(uint8_t *to, uint64_t value, unsigned size)
 
 void ring_packet_open(struct ring_stream *s, uint64_t begin)
 {
-	g_assert(!s->bytes);
-	s->room = ROOM_FIRST;
-	s->bytes = g_malloc(s->room);
+	g_assert(!s->is_open);
+	if (!s->room)
+		s->bytes = g_malloc(s->room = ROOM_FIRST);
+	s->is_open = true;
 	s->len = RING_PACKET_HEADER;
 	s->begin = s->last = begin;
 }
@@ -39,33 +36,28 @@ GBytes *ring_packet_close(struct ring_stream *s, uint64_t end)
 	at = put(at, s->discarded, 8);
 	at = put(at, s->instance, 4);
 	g_assert(at - s->bytes == RING_PACKET_HEADER);
-	return g_bytes_new_take(g_steal_pointer(&s->bytes), s->len);
+	s->is_open = false;
+	return g_bytes_new(s->bytes, s->len);
 }
 
-uint8_t *ring_packet_event(struct ring_stream *s, unsigned id, uint64_t time, size_t bound)
+uint8_t *ring_packet_event_any(struct ring_stream *s, unsigned id, uint64_t time, size_t bound)
 {
 	if (s->room - s->len < bound + RING_EVENT_HEADER) {
 		s->room = 2 * s->room + bound + RING_EVENT_HEADER;
 		s->bytes = g_realloc(s->bytes, s->room);
 	}
 	uint8_t *at = s->bytes + s->len;
-	/* 32 bits tell the time if less than 2^32 cycles passed since the event before. */
-	if (id < EXTENDED && time - s->last <= UINT32_MAX) {
+	if (id < RING_EVENT_EXTENDED && time - s->last <= UINT32_MAX)
 		at = put(put(at, id, 2), time, 4);
-	} else {
-		at = put(put(put(at, EXTENDED, 2), id, 4), time, 8);
-	}
+	else
+		at = put(put(put(at, RING_EVENT_EXTENDED, 2), id, 4), time, 8);
 	s->last = time;
 	return at;
-}
-
-void ring_packet_event_done(struct ring_stream *s, const uint8_t *at, size_t n)
-{
-	s->len = (size_t)(at - s->bytes) + n;
-	g_assert(s->len <= s->room);
 }
 
 void ring_stream_clear(struct ring_stream *s)
 {
 	g_clear_pointer(&s->bytes, g_free);
+	s->room = 0;
+	s->is_open = false;
 }

@@ -18,6 +18,7 @@ struct event_class {
 	struct ring_format *format;
 	ring_program *programs[2];	/* [1]: with what only the transcoder knows; NULL: not needed yet */
 	unsigned ids[2];
+	const struct ring_plain *plain;	/* of programs[0], of events that need nothing else; NULL: not known to be */
 	enum { PLAIN_EVENT, FORK_EVENT, NEW_TASK_EVENT, CALL_EVENT, INSTALL_EVENT } kind;
 	enum ring_extra extra;		/* of CALL_EVENT: exits that return descriptors */
 	uint32_t result;		/* offset of their result, which has 8 bytes or (.result_size) 4 */
@@ -279,7 +280,7 @@ static void put_empty(struct ring_packets *p, struct cpu_stream *c, uint64_t beg
  * its events_discarded. */
 static void lose(struct ring_packets *p, struct cpu_stream *c, uint64_t n, uint64_t until)
 {
-	if (c->stream.bytes)
+	if (c->stream.is_open)
 		close_packet(p, c, 0);
 	c->stream.discarded += n;
 	p->counts.lost += n;
@@ -305,7 +306,7 @@ void ring_packets_flush(struct ring_packets *p, unsigned cpu, uint64_t until)
 {
 	struct cpu_stream *c = cpu_of(p, cpu);
 	lose_unread(p, c, until);
-	if (c->stream.bytes)
+	if (c->stream.is_open)
 		close_packet(p, c, until);
 }
 
@@ -360,7 +361,7 @@ static uint64_t number_at(const struct ring_packets *p, const struct ring_event 
 	return offset + size <= e->size ? ring_number(p->layout.machine, e->payload + offset, size) : 0;
 }
 
-static const struct event_class *class_of(const struct ring_packets *p, const struct ring_event *e)
+static struct event_class *class_of(const struct ring_packets *p, const struct ring_event *e)
 {
 	uint16_t id = (uint16_t)ring_number(p->layout.machine, e->payload, 2);
 	return id < p->classes->len ? p->classes->pdata[id] : NULL;
@@ -497,17 +498,12 @@ static const struct ring_program *program_of(struct ring_packets *p, struct even
 	return class->programs[with_known];
 }
 
-static void put_event(struct ring_packets *p, struct cpu_stream *c, const struct ring_event *e)
+/* Any event, also the first one of its class or of a packet. */
+static void put_any_event(struct ring_packets *p, struct cpu_stream *c, struct event_class *class,
+			  const struct ring_event *e)
 {
-	struct event_class *class = (struct event_class *)class_of(p, e);
 	struct ring_run run = { .event = e, .tid = (int32_t)ring_number(p->layout.machine, e->payload + 4, 4) };
 	bool with_known = false;
-	if (!class) {
-		p->counts.unknown++;
-		return;
-	}
-	if (class->kind == CALL_EVENT && p->excluded.n && is_excluded(p, c, run.tid))
-		return;
 	if (class->kind == INSTALL_EVENT) {
 		take_descriptor(p, c, class, e, run.tid);
 		return;
@@ -523,9 +519,11 @@ static void put_event(struct ring_packets *p, struct cpu_stream *c, const struct
 		with_known = fork_processes(p, c, class, &run);
 	}
 	const struct ring_program *program = program_of(p, class, with_known);
+	if (class->kind == PLAIN_EVENT || (class->kind == CALL_EVENT && class->extra == RING_NO_EXTRA))
+		class->plain = ring_program_plain(program);
 	if (!c->is_started)
 		put_empty(p, c, e->time, e->time);
-	if (!c->stream.bytes)
+	if (!c->stream.is_open)
 		ring_packet_open(&c->stream, e->time);
 	uint8_t *at = ring_packet_event(&c->stream, class->ids[with_known], e->time,
 					4 + ring_program_bound(program, e));
@@ -537,6 +535,31 @@ static void put_event(struct ring_packets *p, struct cpu_stream *c, const struct
 		return;
 	}
 	ring_packet_event_done(&c->stream, at, 4 + (size_t)n);
+	p->counts.events++;
+	if (c->stream.len > PACKET_SIZE)
+		close_packet(p, c, 0);
+}
+
+static void put_event(struct ring_packets *p, struct cpu_stream *c, const struct ring_event *e)
+{
+	struct event_class *class = class_of(p, e);
+	if (!class) {
+		p->counts.unknown++;
+		return;
+	}
+	if (class->kind == CALL_EVENT && p->excluded.n && is_excluded(p, c, (int32_t)number_at(p, e, 4, 4)))
+		return;
+	const struct ring_plain *plain = class->plain;
+	if (!plain || !ring_plain_fits(plain, e) || !c->stream.is_open) {
+		put_any_event(p, c, class, e);
+		return;
+	}
+	if (class->kind == CALL_EVENT)
+		c->got.tid = 0;		/* of an earlier call */
+	uint8_t *at = ring_packet_event(&c->stream, class->ids[0], e->time, 4 + plain->size + RING_PIECE);
+	memcpy(at, e->payload + 4, 4);		/* common_pid: the machine is little-endian */
+	ring_plain_run(plain, e, at + 4);
+	ring_packet_event_done(&c->stream, at, 4 + plain->size);
 	p->counts.events++;
 	if (c->stream.len > PACKET_SIZE)
 		close_packet(p, c, 0);

@@ -12,8 +12,8 @@
 #define COMMIT_AFTER_LOSS (1u << 31)
 #define COMMIT_HAS_NUMBER (1u << 30)
 
-/* type_len of an event's first word: 1 to TYPE_DATA_MAX is the length in words. */
-enum { TYPE_LENGTH_FOLLOWS = 0, TYPE_DATA_MAX = 28, TYPE_PADDING = 29, TYPE_TIME_EXTEND = 30, TYPE_TIME_STAMP = 31 };
+/* type_len of an event's first word: 1 to RING_DATA_WORDS is the length in words. */
+enum { TYPE_LENGTH_FOLLOWS = 0, TYPE_PADDING = 29, TYPE_TIME_EXTEND = 30, TYPE_TIME_STAMP = 31 };
 #define DELTA_BITS 27
 #define STAMP_BITS 59			/* of an absolute time; the upper bits are those of the time before */
 
@@ -42,6 +42,7 @@ bool ring_page_open(struct ring_page *page, const struct ring_layout *l, const u
 		return false;
 	*page = (struct ring_page){
 		.machine = l->machine, .at = bytes + l->data_offset, .end = bytes + l->data_offset + size,
+		.limit = bytes + n,
 		.time = ring_number(l->machine, bytes, sizeof(uint64_t)),
 		.is_after_loss = commit & COMMIT_AFTER_LOSS,
 	};
@@ -58,7 +59,7 @@ static enum ring_next damaged(struct ring_page *page)
 	return RING_DAMAGED;
 }
 
-enum ring_next ring_page_next(struct ring_page *page, struct ring_event *event)
+enum ring_next ring_page_next_any(struct ring_page *page, struct ring_event *event)
 {
 	while (page->end - page->at >= 4) {
 		const uint8_t *at = page->at;
@@ -70,7 +71,7 @@ enum ring_next ring_page_next(struct ring_page *page, struct ring_event *event)
 
 		if (type == TYPE_PADDING && !delta)
 			break;		/* the rest of the page is empty */
-		bool has_second = type == TYPE_LENGTH_FOLLOWS || type > TYPE_DATA_MAX;
+		bool has_second = type == TYPE_LENGTH_FOLLOWS || type > RING_DATA_WORDS;
 		if (has_second && rest < 4)
 			return damaged(page);
 		if (type == TYPE_TIME_STAMP) {
@@ -101,7 +102,7 @@ enum ring_next ring_page_next(struct ring_page *page, struct ring_event *event)
 		if (length - used < RING_EVENT_MIN || page->time > RING_LAST_TIME)
 			return damaged(page);
 		*event = (struct ring_event){ .payload = at + skip, .size = (uint32_t)(length - used),
-					      .time = page->time };
+					      .readable = (uint32_t)(page->limit - at - skip), .time = page->time };
 		return RING_EVENT;
 	}
 	return RING_END;

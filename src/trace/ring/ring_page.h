@@ -10,6 +10,7 @@
 
 #include <glib.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -56,6 +57,7 @@ static inline uint64_t ring_number(struct ring_machine m, const uint8_t *at, uns
 struct ring_page {
 	struct ring_machine machine;
 	const uint8_t *at, *end;	/* the rest of its events */
+	const uint8_t *limit;		/* of the page's bytes; at or behind .end */
 	uint64_t time;			/* of the event before `at`; at the beginning the page's own (cycles) */
 	bool is_after_loss;		/* the kernel overwrote events between the page before and this one */
 	bool n_lost_known;		/* ... and says how many */
@@ -70,12 +72,34 @@ bool ring_page_open(struct ring_page *page, const struct ring_layout *l, const u
 struct ring_event {
 	const uint8_t *payload;		/* u16 common_type, u8 flags, u8 preempt count, s32 common_pid, fields */
 	uint32_t size;			/* bytes of the payload, with what pads it to 4 bytes; at least 8 */
+	uint32_t readable;		/* bytes from the payload to the page's end: reading more than .size is safe */
 	uint64_t time;			/* cycles of the buffer's clock */
 };
 #define RING_EVENT_MIN 8
 
 enum ring_next { RING_EVENT, RING_END, RING_DAMAGED };
+enum ring_next ring_page_next_any(struct ring_page *page, struct ring_event *event);
+
+#define RING_DATA_WORDS 28		/* an event's first word: so many words of payload, 27 bits of time behind it */
+
 /* The page's next event. After RING_DAMAGED, the rest of the page cannot be read. */
-enum ring_next ring_page_next(struct ring_page *page, struct ring_event *event);
+static inline enum ring_next ring_page_next(struct ring_page *page, struct ring_event *event)
+{
+	/* Nearly all events are short ones of a little-endian machine. */
+	if (page->end - page->at >= 4 + RING_EVENT_MIN && !page->machine.big_endian) {
+		uint32_t word = (uint32_t)ring_number(page->machine, page->at, 4), words = word & 31;
+		uint64_t time = page->time + (word >> 5);
+		if (words >= RING_EVENT_MIN / 4 && words <= RING_DATA_WORDS &&
+		    4 + 4 * (ptrdiff_t)words <= page->end - page->at && time <= RING_LAST_TIME) {
+			event->payload = page->at + 4;
+			event->size = 4 * words;
+			event->readable = (uint32_t)(page->limit - event->payload);
+			event->time = page->time = time;
+			page->at += 4 + 4 * words;
+			return RING_EVENT;
+		}
+	}
+	return ring_page_next_any(page, event);
+}
 
 #endif

@@ -52,6 +52,8 @@ struct ring_program {
 	uint32_t fixed;		/* bytes that are written, without those of .n_dynamic */
 	uint32_t n_dynamic;	/* steps that write as much as the event says */
 	struct packet_fields packet;
+	bool is_plain;		/* .plain does the same as the steps */
+	struct ring_plain plain;
 	uint32_t n_steps;
 	struct step steps[];
 };
@@ -275,6 +277,51 @@ static void add_extras(struct compiler *c, bool with_known)
 	}
 }
 
+/* Adds a step to pieces. `from` is where the piece before ended. False: it cannot be. */
+static bool add_plain(struct ring_plain *plain, const struct step *s, uint32_t *from)
+{
+	bool is_number = s->kind == STEP_NUMBERS && s->n == 1 && s->from_size == 4 && s->to_size == 4;
+	uint32_t n = is_number ? 4 : s->n;
+	if (!is_number && s->kind != STEP_COPY)
+		return false;
+	if (s->from + n > UINT16_MAX || n > RING_PIECE * RING_N_PIECES)
+		return false;
+	if (is_number) {
+		if (plain->n_adds == RING_N_ADDS)
+			return false;
+		plain->adds[plain->n_adds++] = (struct ring_add){ (uint16_t)s->from, (uint16_t)plain->size,
+								  (uint32_t)s->add };
+	}
+	const struct ring_piece *last = plain->n_pieces ? &plain->pieces[plain->n_pieces - 1] : NULL;
+	/* What is behind the piece before may already be in it. */
+	uint32_t done = last && *from == s->from ? MIN(RING_PIECE - (plain->size - last->to), n) : 0;
+	*from = s->from + n;
+	for (uint32_t at = done; at < n; at += RING_PIECE) {
+		if (plain->n_pieces == RING_N_PIECES)
+			return false;
+		plain->pieces[plain->n_pieces++] = (struct ring_piece){ (uint16_t)(s->from + at),
+									(uint16_t)(plain->size + at) };
+		plain->read = MAX(plain->read, s->from + at + RING_PIECE);
+	}
+	plain->size += n;
+	return true;
+}
+
+static bool compile_plain(const struct ring_program *p, struct ring_plain *plain)
+{
+	uint32_t from = UINT32_MAX;
+	*plain = (struct ring_plain){ .need = p->need };
+	for (uint32_t i = 0; i < p->n_steps; i++)
+		if (p->machine.big_endian || !add_plain(plain, &p->steps[i], &from))
+			return false;
+	return true;
+}
+
+const struct ring_plain *ring_program_plain(const struct ring_program *p)
+{
+	return p->is_plain ? &p->plain : NULL;
+}
+
 struct ring_program *ring_program_new(const struct ring_format *format, struct ring_machine machine, bool with_known)
 {
 	g_autoptr(GArray) steps = g_array_new(FALSE, FALSE, sizeof(struct step));
@@ -299,6 +346,7 @@ struct ring_program *ring_program_new(const struct ring_format *format, struct r
 	p->n_steps = steps->len;
 	if (steps->len)
 		memcpy(p->steps, steps->data, steps->len * sizeof(struct step));
+	p->is_plain = compile_plain(p, &p->plain);
 	return p;
 }
 
