@@ -81,7 +81,7 @@ struct output_options {
 
 /* A session of this machine. */
 struct session_options {
-	bool yes, keep, spans_only, calls_only, functions;
+	bool yes, keep, spans_only, calls_only, program_only, functions;
 	int kernel;			/* enum plan_tracer */
 	size_t kernel_buffer;		/* bytes for each CPU; 0: the usual */
 	char *session;			/* NULL: blktop-PID */

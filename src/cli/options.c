@@ -666,6 +666,8 @@ static bool check_session(struct command_line *c, GError **error)
 		return fail(error, OPTIONS, "--pid and -- PROGRAM cannot be combined");
 	if (h->calls_only && !c->program && !h->pid)
 		return fail(error, OPTIONS, "--calls-only needs --pid or -- PROGRAM");
+	if (h->program_only && !c->program && !h->pid)
+		return fail(error, OPTIONS, "--program-only needs --pid or -- PROGRAM");
 	if (h->keep && c->program && o->command == COMMAND_BATCH && !c->words.seconds)
 		return fail(error, OPTIONS, "--keep with -b and a program needs -n: the session does not end");
 	h->program = g_strdupv((char **)c->program);

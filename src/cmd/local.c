@@ -240,7 +240,7 @@ static struct session_helper *start_helper(struct local *l, const struct options
 	const struct blk_subscription *rows = slice_subscriptions(&n);
 	struct session_helper_options options = {
 		.session = l->session, .watch_only = !o->read.local, .timer_us = h->timer_us, .rows = rows,
-		.n_rows = n, .calls_only = h->calls_only,
+		.n_rows = n, .calls_only = h->calls_only, .program_only = h->program_only,
 		.kernel = h->spans_only ? PLAN_NO_TRACER : (enum plan_tracer)h->kernel,
 		.kernel_buffer = h->kernel_buffer, .functions = h->functions, .keep = h->keep, .loglevel = h->loglevel,
 		.counters = h->counters, .probes = h->probes,

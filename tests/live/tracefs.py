@@ -138,6 +138,59 @@ def check_calls_only():
     tap.ok("--calls-only records system calls of the program and its children only", [] if mine > 1300 and not others else [mine, others, r.stderr])
 
 
+BUSY = "import os, time\nend = time.monotonic() + 60\nwhile time.monotonic() < end: os.getppid()"
+WAKER = r"""
+import os, sys, time
+fd = os.open(sys.argv[1], os.O_WRONLY)      # waits for the reader
+for i in range(10):
+    while int(open("/proc/%s/syscall" % open(sys.argv[2]).read()).read().split()[0].replace("running", "-1")) != int(sys.argv[3]):
+        pass                                # until it waits in read
+    os.write(fd, b"x")
+"""
+READER = r"""
+import os, sys
+with open(sys.argv[2] + ".new", "w") as f:
+    f.write(str(os.getpid()))
+os.rename(sys.argv[2] + ".new", sys.argv[2])
+fd = os.open(sys.argv[1], os.O_RDONLY)
+while os.read(fd, 1):
+    pass
+for i in range(20):
+    pid = os.fork()
+    if not pid:
+        os.getppid()
+        os._exit(0)
+    os.waitpid(pid, 0)
+"""
+
+
+def check_program_only():
+    """A busy program beside it is not in the trace; what wakes it is; its children are, however short they live."""
+    fifo, name = work + "/fifo", work + "/reader"
+    os.mkfifo(fifo)
+    number = "0" if os.uname().machine == "x86_64" else "63"       # read, also of arm64 and riscv64
+    others = [subprocess.Popen([sys.executable, "-c", *a]) for a in ((BUSY,), (WAKER, fifo, name, number))]
+    try:
+        for view in (("wakers",), ("events", "--by", "process")):
+            if view[0] == "events":
+                others[1].wait(LIMIT)
+                others[1] = subprocess.Popen([sys.executable, "-c", WAKER, fifo, name, number])
+            r = run("--program-only", "--format", "csv", "--view", *view, "--", sys.executable, "-c", READER, fifo, name)
+            table, reader = rows(r.stdout), pathlib.Path(name).read_text(encoding="ascii")
+            os.unlink(name)
+            if view[0] == "wakers":
+                woken = sum(int(x["count"]) for x in table if x["pid"] == reader and x["waker"].endswith(f"/{others[1].pid}"))
+                tap.ok("--program-only records who wakes the program", [] if woken >= 9 and r.returncode == 0 else [woken, r.stderr, table])
+        calls = [x for x in table if x["pid"] == str(others[0].pid) and x["name"].startswith("syscall_")]
+        mine = sum(int(x["count"]) for x in table if x["pid"] == reader and x["name"] == "syscall_entry_read")
+        children = sum(int(x["count"]) for x in table if x["name"] == "sched_process_exit" and x["pid"] != reader)
+        tap.ok("and of other programs nothing, but all of its children", [] if not calls and mine >= 10 and children >= 20 else [calls, mine, children, r.stderr])
+    finally:
+        for p in others:
+            p.kill()
+            p.wait()
+
+
 def check_losses():
     """blktop is stopped while much happens: the kernel overwrites events. What is lost is reported, where it was lost."""
     p, instance = start("--format", "csv", "--view", "losses", "--", sys.executable, "-c",
@@ -204,6 +257,22 @@ def check_ends():
            [] if left and stopped and instance in r.stdout and gone(instance) else [left, stopped, r.stdout, r.stderr])
 
 
+def check_same_name():
+    """An instance that a killed process with our id left. And so many processes of our own that the kernel takes no filter of all."""
+    script = f'mkdir {MOUNT}/instances/blktop-$$ && for i in $(seq 250); do sleep 60 & done; echo 1 >{MOUNT}/instances/blktop-$$/events/sched/enable; exec "$@"'
+    p = subprocess.Popen(["sh", "-c", script, "sh", *BASE, "--seconds", "1", "--view", "processes"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                         stderr=subprocess.PIPE, text=True, env=ENV, start_new_session=True)
+    try:
+        until = time.monotonic() + LIMIT
+        while os.waitid(os.P_PID, p.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None and time.monotonic() < until:
+            time.sleep(0.05)
+    finally:
+        os.killpg(p.pid, signal.SIGTERM)        # not waited for yet: the group is still ours
+    out, err = p.communicate(timeout=LIMIT)
+    good = p.returncode in (0, 3) and len(out) > 500 and "cannot set up" not in err
+    tap.ok("an instance that another process of this id left is replaced; hundreds of processes of its own", [] if good else [p.returncode, err])
+
+
 def check_two():
     first, one = start("--seconds", "3")
     second, two = start("--seconds", "3")
@@ -259,8 +328,10 @@ def main():
         check_figures()
         check_buffer()
         check_calls_only()
+        check_program_only()
         check_losses()
         check_ends()
+        check_same_name()
         check_two()
         check_messages()
         tap.ok("no instance is left", [n for n in instances() if not os.path.exists("/proc/" + n.split("-")[1])])

@@ -329,7 +329,7 @@ static void test_refusals(void)
 		{ "--tracepoints a:b,:x", "':x'" }, { "-b --suggest-rules -r relay --no-spool", "--no-spool" },
 		{ "--session a/b", "'a/b'" }, { "--session -a", "'-a'" }, { "--session .", "'.'" },
 		{ "--", "program" }, { "a -- b", "-- PROGRAM" }, { "-r relay -- b", "-- PROGRAM" },
-		{ "--pid 1 -- b", "combined" }, { "--calls-only", "--pid" },
+		{ "--pid 1 -- b", "combined" }, { "--calls-only", "--pid" }, { "--program-only", "--pid" },
 		{ "--spans-only --kprobe x", "combined" }, { "--spans-only --calls-only -- x", "combined" },
 		{ "--threshold p99^of^x a", "comparison" },
 		{ "--threshold losses^>^0 --demo --save-baseline x", "-b" },

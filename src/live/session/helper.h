@@ -27,6 +27,7 @@ struct session_helper_options {
 	const struct blk_subscription *rows;
 	size_t n_rows;
 	bool calls_only, functions;	/* as in struct plan_wish */
+	bool program_only;		/* kernel events of followed threads, and what wakes them, only */
 	enum plan_tracer kernel;	/* what records the kernel */
 	uint64_t kernel_buffer;		/* as in struct plan_wish */
 	bool keep;			/* retain the session when the client ends it */

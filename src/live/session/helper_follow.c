@@ -64,8 +64,9 @@ static bool track_one(struct helper_state *w, int pid, GError **error)
 	    g_hash_table_size(w->follow.pids) >= LIMIT_FOLLOWED_PROCESSES)
 		return true;
 	g_hash_table_add(w->follow.pids, GINT_TO_POINTER(pid));
-	return (!w->made || control_track(w->plan, w->o->calls_only, pid, error)) &&
-	       (!w->made_snapshot || control_track(w->snapshot_plan, w->o->calls_only, pid, error));
+	bool kernel_too = w->o->calls_only || w->o->program_only;
+	return (!w->made || control_track(w->plan, kernel_too, pid, error)) &&
+	       (!w->made_snapshot || control_track(w->snapshot_plan, kernel_too, pid, error));
 }
 
 bool follow_track(struct helper_state *w, GError **error)

@@ -20,6 +20,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#define FOLLOW_ROUNDS 20
 #define FREE_PATIENCE_MS 3000		/* for the client to close its descriptors */
 
 struct helper_kernel {
@@ -44,6 +45,11 @@ static void add_threads(GArray *to, int pid)
 	g_autoptr(GDir) dir = g_dir_open(path, 0, NULL);
 	for (const char *name; dir && (name = g_dir_read_name(dir));)
 		g_array_append_val(to, (int){ atoi(name) });
+}
+
+static bool are_equal(const GArray *a, const GArray *b)
+{
+	return a->len == b->len && (!a->len || !memcmp(a->data, b->data, a->len * sizeof(int)));
 }
 
 /* Those of the client and of its other processes, without the program that is followed. */
@@ -72,8 +78,7 @@ void kernel_tick(struct helper_state *w)
 		return;
 	k->looked_at = g_get_monotonic_time();
 	g_autoptr(GArray) threads = own_threads(w);
-	if (k->excluded && threads->len == k->excluded->len &&
-	    !memcmp(threads->data, k->excluded->data, threads->len * sizeof(int)))
+	if (k->excluded && are_equal(threads, k->excluded))
 		return;
 	if (!tracefs_instance_exclude(k->instance, (const int *)(const void *)threads->data, threads->len, &error))
 		helper_send(w, HELPER_MSG_WARNING, "%s", error->message);
@@ -106,15 +111,34 @@ static bool hand_over(struct helper_state *w, uint64_t start, GError **error)
 	return done;
 }
 
-/* --calls-only: nothing of other processes. */
-static bool follow_only(struct helper_state *w, GError **error)
+static GArray *followed_threads(const struct helper_state *w)
 {
-	g_autoptr(GArray) threads = g_array_new(FALSE, FALSE, sizeof(int));
+	GArray *threads = g_array_new(FALSE, FALSE, sizeof(int));
 	g_autoptr(GArray) followed = follow_descendants(w->o->program ? w->follow.program : w->o->pid);
 	for (guint i = 0; i < followed->len; i++)
 		add_threads(threads, g_array_index(followed, int, i));
-	return tracefs_instance_follow(w->kernel->instance, (const int *)(const void *)threads->data, threads->len,
-				       error);
+	g_array_sort(threads, order_u32);
+	return threads;
+}
+
+/* --calls-only, --program-only: nothing of other processes. A thread may make another one between the search and the
+ * kernel's beginning to follow it: the search is done again until it finds nothing new. */
+static bool follow_only(struct helper_state *w, GError **error)
+{
+	g_autoptr(GArray) known = g_array_new(FALSE, FALSE, sizeof(int));
+	for (unsigned n = 0; n < FOLLOW_ROUNDS; n++) {
+		g_autoptr(GArray) threads = followed_threads(w);
+		if (!threads->len)
+			return fail(error, TRACEFS_ERROR, 0, "the process to follow has ended");
+		if (are_equal(threads, known))
+			return true;
+		if (!tracefs_instance_follow(w->kernel->instance, (const int *)(const void *)threads->data,
+					     threads->len, error))
+			return false;
+		g_array_unref(known);
+		known = g_steal_pointer(&threads);
+	}
+	return true;
 }
 
 bool kernel_begin(struct helper_state *w, GError **error)
@@ -136,7 +160,8 @@ bool kernel_begin(struct helper_state *w, GError **error)
 	w->kernel->name = g_steal_pointer(&name);
 	w->kernel->alive = -1;
 	kernel_tick(w);
-	if ((!w->o->calls_only || follow_only(w, error)) && tracefs_instance_start(i, &start, error) &&
+	bool all = !w->o->calls_only && !w->o->program_only;
+	if ((all || follow_only(w, error)) && tracefs_instance_start(i, &start, error) &&
 	    hand_over(w, start, error))
 		return true;
 	kernel_end(w);

@@ -200,8 +200,14 @@ static void describe_followed(const struct helper_state *w, GString *s)
 	const struct session_helper_options *o = w->o;
 	g_autofree char *program = o->program ? text_visible(o->program[0]) :
 		g_strdup_printf("process %d", o->pid);
-	const char *extent = !w->plan->channel[PLAN_KERNEL].used ? "" : o->calls_only ?
-		": their spans and system calls, nothing else" :
+	const struct plan_channel *kernel = &w->plan->channel[PLAN_KERNEL];
+	const char *extent = !kernel->used ? "" : o->calls_only ? ": their spans and system calls, nothing else" :
+		o->program_only && kernel->by_tracefs ?
+		": their spans; of the kernel the events of their threads and what wakes these; not known: what ran "
+		"instead, and what interrupts do meanwhile" :
+		o->program_only ?
+		": their spans; of the kernel the events of their threads; not known: what woke them and what ran "
+		"instead" :
 		": their spans; of the kernel all events, to show what woke them and what ran instead";
 	g_autofree char *text = g_strdup_printf("%s and its children%s", program, extent);
 

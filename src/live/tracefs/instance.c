@@ -21,6 +21,10 @@
 #define LONGEST_TEXT "165"		/* bytes, the most of a text that Linux 7.0 stores with a call */
 #define OLD_MOUNT "/sys/kernel/debug/tracing"
 
+/* The kernel takes less than a page of 4096 bytes (event_subsystem_filter_write() in kernel/trace/trace_events.c). The
+ * calls of more threads are recorded, and left out by the reader (capture_setup.own). */
+#define FILTER_BYTES 4000
+
 struct recorded_event {
 	char *enable;			/* "events/sched/sched_switch/enable" */
 	char *instead;			/* of a probe: the same of the event that it sits on, "": none; else NULL */
@@ -288,6 +292,17 @@ static void close_all(struct tracefs_instance *i)
 	i->free_buffer = -1;
 }
 
+/* An instance of that name can only be what a process that had the same id left. */
+static bool make_dir(struct tracefs_instance *i, const char *path)
+{
+	g_autofree char *enable = g_strconcat(path, "/events/enable", NULL);
+	if (!mkdirat(i->root, path, 0700))
+		return true;
+	if (errno != EEXIST || !tracefs_file_write(i->root, enable, "0") || unlinkat(i->root, path, AT_REMOVEDIR))
+		return false;
+	return !mkdirat(i->root, path, 0700);
+}
+
 struct tracefs_instance *tracefs_instance_new(const struct tracefs_wish *wish, GError **error)
 {
 	struct tracefs_instance *i = g_new0(struct tracefs_instance, 1);
@@ -299,7 +314,7 @@ struct tracefs_instance *tracefs_instance_new(const struct tracefs_wish *wish, G
 	i->events = g_ptr_array_new_with_free_func(event_free);
 	i->root = mount_and_open(&i->mounted, error);
 	bool done = i->root >= 0;
-	if (done && mkdirat(i->root, path, 0700))
+	if (done && !make_dir(i, path))
 		done = fail(error, TRACEFS_ERROR, 0, "cannot make the tracing instance " MOUNT "/%s: %s%s", path,
 			    g_strerror(errno), errno == EACCES || errno == EPERM ? "; it needs root: sudo blktop" : "");
 	if (done)
@@ -315,7 +330,7 @@ struct tracefs_instance *tracefs_instance_new(const struct tracefs_wish *wish, G
 bool tracefs_instance_exclude(struct tracefs_instance *i, const int *tids, size_t n, GError **error)
 {
 	g_autoptr(GString) filter = g_string_new(n ? NULL : "0");
-	for (size_t k = 0; k < n; k++)
+	for (size_t k = 0; k < n && filter->len < FILTER_BYTES; k++)
 		g_string_append_printf(filter, "%scommon_pid != %d", k ? " && " : "", tids[k]);
 	return !i->has_syscalls || set(i, "events/syscalls/filter", filter->str, error);
 }
