@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * What a trace doesn't tell is unknown: recordings without some of their events, as if they
- * had not been enabled. No column may be 0 where the whole recording shows that it isn't.
+ * had not been enabled. No column may be 0 where the whole recording shows that it isn't; nor
+ * because the view sums by something of which the figure is not known.
  */
 #include "lib/sources.h"
 #include "lib/traces.h"
@@ -137,6 +138,25 @@ static void check_view(const struct view *v, enum view_by by, const struct timel
 	}
 }
 
+/* Where all rows together have more than 0, those of another sum have, too, or do not know. */
+static void check_by(const struct view *v, enum view_by by, const struct timeline *tl)
+{
+	g_autofree struct seen *all = g_new(struct seen, v->n_columns);
+	g_autofree struct seen *other = g_new(struct seen, v->n_columns);
+
+	look(v, tl, v->default_by, all);
+	look(v, tl, by, other);
+	for (size_t c = 0; c < v->n_columns; c++) {
+		/* Of a lane it is that of a CPU, or of a thread in its life. */
+		bool differs = g_str_equal(v->id, "timeline") && g_str_equal(v->columns[c].id, "unknown_ns");
+		if (!all[c].more || !other[c].zero || other[c].more || differs)
+			continue;
+		g_test_message("%s by %s: all of %s are 0, and not by %s", v->id, view_by_words[by],
+			       v->columns[c].id, view_by_words[v->default_by]);
+		g_test_fail();
+	}
+}
+
 /* What is known nowhere: not 0, and no other number either. */
 #define CAUSES "disk_ns,socket_ns,pipe_ns,futex_ns,timer_ns,poll_ns,fault_ns"
 #define ON_CPU "user_ns,syscall_ns"
@@ -197,6 +217,10 @@ static void test_zeros(gconstpointer name)
 	if (!r)
 		return;
 	g_autoptr(blk_timeline) whole = load(r, NULL);
+	for (const struct view *const *v = view_all; *v; v++)
+		for (int by = BY_SYSTEM; by < BY_N; by++)
+			if (view_has_by(*v, (enum view_by)by))
+				check_by(*v, (enum view_by)by, whole);
 	for (size_t i = 0; i < G_N_ELEMENTS(missing_cases); i++) {
 		g_autoptr(blk_timeline) less = load(r, &missing_cases[i]);
 		for (const struct view *const *v = view_all; *v; v++)

@@ -306,7 +306,10 @@ static void test_pieces(void)
 		fclose(out);
 		rows_pieces_clear(&p);
 		g_autofree char *first = print(tl, "flame", format, true), *rest = print(tl, "flame", format, false);
-		bool one = rows_format_info[format].range == RANGE_MEMBER;	/* one line, however many rows */
+		enum rows_range range = rows_format_info[format].range;
+		bool one = range == RANGE_MEMBER;	/* line, however many rows */
+		bool headed = range == RANGE_TITLE || range == RANGE_COLUMNS;
+		g_assert_cmpint(lines_of(rest) < lines_of(first), ==, headed);
 		g_assert_cmpuint(lines_of(text), ==, one ? 1 : lines_of(first) + lines_of(rest));
 		free(text);
 	}
