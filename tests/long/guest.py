@@ -54,8 +54,10 @@ wait_for recording 2
 cp $T/dynamic_events /tmp/out/probes
 echo 'p:other/kept do_exit' >>$T/dynamic_events
 mkdir /tmp/used; chroot /mnt/b /guest-work /tmp/used >/tmp/out/said.json 2>/tmp/out/said.err
-sleep 2
-kill -INT $(pidof blktop)
+shown() { grep -q 7003 /tmp/out/peers.csv && grep -q said.json /tmp/out/files.csv && echo yes; }
+wait_for shown yes
+sleep 1
+kill -TERM $(ls $T/instances | sed -n 's/^blktop-//p')
 wait
 lttng destroy
 cp $T/dynamic_events /tmp/out/probes-after; ls $T/instances >/tmp/out/instances-after
@@ -112,6 +114,18 @@ def boot(guest, out):
         os.remove(name)
 
 
+def boot_well(guest):
+    """The directory with what the machine leaves. An emulated CPU can take an instruction that the kernel just replaces for half old, half new: then the
+    kernel panics in code that is patched when events are enabled, whoever enables them."""
+    for _ in range(3):
+        out = tempfile.mkdtemp(dir=work)
+        boot(guest, out)
+        if "Kernel panic" not in text(out, "serial.txt"):
+            break
+        print("# once more:", re.findall(r"RIP: \S+", text(out, "serial.txt"))[:1])
+    return out
+
+
 def text(out, name):
     path = pathlib.Path(out, name)
     return path.read_text(encoding="utf-8", errors="replace") if path.exists() else ""
@@ -139,8 +153,7 @@ def summed(table, keys, figures):
 
 
 def check(guest):
-    out = tempfile.mkdtemp(dir=work)
-    boot(guest, out)
+    out = boot_well(guest)
     kernel = text(out, "uname").strip() or guest
     if not text(out, "said.json"):
         tap.ok(f"{guest}: the machine ran", [text(out, "serial.txt")[-2000:]])
@@ -171,8 +184,8 @@ def check_peers(kernel, out, said):
     tap.ok(f"{kernel}: ... and their processes", [f"{k}: {ours.get(k)}, LTTng {theirs[k]}" for k in theirs if ours.get(k) != theirs[k]])
     known = [k for k, pid in ours.items() if pid == str(said["pid"])]
     local = " ".join(k[1] for k in known)
-    tap.ok(f"{kernel}: ... and the program's", [p for p in (f"127.0.0.1:{said['v4_port']}", f"[::1]:{said['v6_port']}", "127.0.0.1:7001", "[::1]:7002",
-                                                            "127.0.0.1:7003") if p not in local])
+    tap.ok(f"{kernel}: ... and the program's", [p for p in (f"127.0.0.1:{said['v4_port']}", f"[::1]:{said['v6_port']}", "127.0.0.1:7001", "[::1]:7002")
+                                                  if p not in local])
 
 
 def check_files(kernel, out, said):
