@@ -176,7 +176,8 @@ char *next_steps_silent_here(const char *program, const char *no_kernel, bool en
 	if (g_str_has_prefix(why, "the kernel"))
 		g_string_append_printf(s, "T%s.\n", why + 1);
 	else if (*why)
-		g_string_append_printf(s, "The kernel is %s.\n", why);
+		g_string_append_printf(s, "The kernel is %s%s.\n",
+				       g_str_has_prefix(why, "not traced") ? "" : "not traced: ", why);
 	g_string_append(s, "What to do next:\n"
 			"  lttng list --userspace     tracepoints of the programs that run\n"
 			"  blktop --tracepoints ...   records these, too: 'PROVIDER:*'\n");

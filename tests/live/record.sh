@@ -106,6 +106,14 @@ record ust --kernel none -- "$spangen" -t 1 -n 20 -r 50
 is "--kernel none: exit status" $? 0
 ok "--kernel none: spans, and no event of the kernel" [ "$(rows ust events "all(':' in r['name'] for r in rows) and len(rows) > 1")" = True ]
 
+# --- without rights
+cp "$blktop" "$LAB_HOME/bin/blktop"
+chmod 755 "$LAB_HOME/bin/blktop"
+"$LAB/lab-run" env XDG_STATE_HOME="$LAB_HOME/state" timeout 60 "$LAB_HOME/bin/blktop" record -o "$LAB_HOME/plain" --kernel tracefs --seconds 1 \
+	2>"$work/out.plain" </dev/null
+is "without rights: exit status" $? 1
+ok "without rights: says what is needed" has plain "The kernel is not traced: cannot open /sys/kernel/tracing: Permission denied; it needs root (sudo blktop), or a group"
+
 # --- several at once: one does not end the session daemon that another one has just found
 short() {
 	local i
