@@ -338,16 +338,19 @@ static bool check_snapshot(struct helper_state *w, GError **error)
 /* False: there is none; *error, unless the kernel can be recorded without: then .no_programs says why. */
 static bool start_session_daemon(struct helper_state *w, const struct control_watch *watch, GError **error)
 {
-	g_autoptr(GError) why = NULL;
+	g_autoptr(GError) why = NULL, no_kernel = NULL;
 	w->sessiond = daemons_start_session(w->o->keep, watch, &why);
 	if (w->sessiond)
 		return true;
-	if (!w->snapshot && can_use_tracefs(w->o, NULL)) {
+	if (!w->snapshot && can_use_tracefs(w->o, &no_kernel)) {
 		w->no_programs = g_strdup_printf("not traced: %s", why->message);
 		helper_send(w, HELPER_MSG_MESSAGE, "programs are %s", w->no_programs);
 		return false;
 	}
-	g_propagate_error(error, g_steal_pointer(&why));
+	if (no_kernel)
+		g_set_error(error, why->domain, why->code, "%s; %s", why->message, no_kernel->message);
+	else
+		g_propagate_error(error, g_steal_pointer(&why));
 	return false;
 }
 
