@@ -3,6 +3,7 @@
 """--forward: what a server took is what the batch exporter prints, with every id, name and time: of recordings, live, and by
 a rule."""
 import collections
+import functools
 import json
 import os
 import sys
@@ -19,6 +20,7 @@ TRACES = ["kernel-ust/trace"] + ["demo/trace", "live/trace", "rotation/trace", "
 PATHS = {"zipkin": "/api/v2/spans", "otlp": "/v1/traces"}
 
 
+@functools.cache
 def exported(trace, fmt="zipkin", *more):
     """What the exporter prints of finished requests: spans; and the traces that have open ones."""
     status, out, err = blk.blktop("--export-slowest", "10000000", "--format", fmt, "-o", "-", *more, trace)
