@@ -23,4 +23,9 @@ bench-pair: $(BUILD)/bench/bench-native
 bench-live: $(BUILD)/blktop $(BUILD)/bench/bench-live $(BUILD)/bench/amplify
 	python3 tests/bench/bench_live.py --blktop $(BUILD)/blktop --build $(BUILD)
 
-.PHONY: bench-live
+# The kernel's own ring buffer (root): the rows of make bench, and what recording costs in the traced code. A minute.
+bench-tracefs: $(BUILD)/blktop $(BUILD)/bench/bench-ring $(BUILD)/bench/bench-capture
+	$(bench_py) --tracefs
+	python3 tests/bench/tracefs.py --build $(BUILD)
+
+.PHONY: bench-live bench-tracefs
