@@ -75,7 +75,7 @@ timeline | export | | cannot export: select a trace
 timeline | export-as | | Export as
 timeline | copy | | copied
 timeline | save-trace | | save as trace ([statedump] DIR): blktop-trace-
-timeline | save | | save as .txt .csv .json
+timeline | save | | save as .txt
 timeline | next | < < | 06:08:38 PAUSED
 timeline | previous | > | 06:08:38 PAUSED
 timeline | time-back | | 06:08:37 PAUSED
@@ -138,7 +138,7 @@ flame | cursor-right | Down Down | changed
 flame | by | | Flame of all threads
 flame | copy | | copied
 flame | save-trace | | save as trace ([statedump] DIR): blktop-trace-
-flame | save | | save as .txt .csv .json
+flame | save | | save as .txt
 flame | next | < < | 06:08:38 PAUSED
 flame | previous | > | 06:08:38 PAUSED
 flame | time-back | | 06:08:37 PAUSED
@@ -205,7 +205,7 @@ heatmap | view-log | | lines, 06:08
 heatmap | view-next,view-prev | | -a column is
 heatmap | copy | | copied
 heatmap | save-trace | | save as trace ([statedump] DIR): blktop-trace-
-heatmap | save | | save as .txt .csv .json
+heatmap | save | | save as .txt
 heatmap | next | Left Left | cell 06:08:38
 heatmap | previous | Right | cell 06:08:38
 heatmap | time-back | | cell 06:08:37
@@ -259,7 +259,7 @@ overview,table,waterfall | copy | | copied
 overview,table,waterfall | save-trace | | save as trace ([statedump] DIR): blktop-trace-
 overview,table,waterfall,heatmap,timeline,flame | screenshot | | save the screen as (.svg): blktop-
 overview,table,waterfall,heatmap,timeline,flame | theme | | theme light: F8 shows the next
-overview,table,waterfall | save | | save as .txt .csv .json
+overview,table,waterfall | save | | save as .txt
 overview,table | next | Left Left | 06:08:38 PAUSED
 overview,table | previous | Right | 06:08:38 PAUSED
 waterfall | next | | no second with another cause stands out

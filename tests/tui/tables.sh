@@ -72,7 +72,7 @@ result $? "y copies them, and says where a terminal may not take it"
 
 # ---- saved ----
 keys s
-wait_for "save as .txt .csv .json: blktop-processes-"
+wait_for ": blktop-processes-"
 keys C-u "rows.csv" Enter
 wait_for "wrote " && [ "$(wc -l <"$work/rows.csv")" = 3 ] &&
 	head -1 "$work/rows.csv" | tr -d '\r' | grep -q '^host,pid,.*,cpu_ratio'

@@ -8,6 +8,7 @@
 #include "ui/app.h"
 #include "ui/rc.h"
 #include "ui/screen.h"
+#include "views/rows_format.h"
 #include "views/sum.h"
 
 #include "base/limits.h"
@@ -496,7 +497,7 @@ static void test_save(void)
 	struct fixture f;
 
 	start(&f, "4s");
-	g_assert_true(has(&f, "save as .txt .csv .json: blktop-processes-060838.txt"));
+	g_assert_true(has(&f, "save as" ROWS_SUFFIXES ": blktop-processes-060838.txt"));
 	press(&f, "\033");
 	g_assert_cmpuint(seen.saves, ==, 0);
 	press(&f, "s\025/tmp/x.csv\r");
