@@ -182,11 +182,16 @@ bool input_store(struct input *in, const char *dir, uint64_t limit, GError **err
 	return in->options.spool != NULL;
 }
 
-void input_record(struct input *in, const char *dir, bool decodes)
+void input_record(struct input *in, const char *dir, gint64 last_us, bool decodes)
 {
 	g_assert(!in->paths && !in->options.spool);
-	in->options.spool = spool_new_whole(dir);
+	in->options.spool = spool_new_whole(dir, last_us);
 	in->only_stores = !decodes;
+}
+
+bool input_hold_stored(struct input *in, bool held)
+{
+	return spool_hold(in->options.spool, held, FLUSH_US);
 }
 
 bool input_stored(struct input *in, struct spool_status *ret)

@@ -42,7 +42,9 @@ bool input_again_stored(struct input *in);
 bool input_store(struct input *in, const char *dir, uint64_t limit, GError **error);
 /* A recording: stores the packets of a live input in `dir`, as spool_new_whole() does. decodes: false: no event reaches
  * the model; losses do. Before input_start(). */
-void input_record(struct input *in, const char *dir, bool decodes);
+void input_record(struct input *in, const char *dir, gint64 last_us, bool decodes);
+/* The same as spool_hold(), of what input_record() stores. False: the disk is seconds behind. */
+bool input_hold_stored(struct input *in, bool held);
 /* What is stored, once all that came is in the files. false: packets are not stored. */
 bool input_stored(struct input *in, struct spool_status *ret);
 /* The directory of the stored packets, flushed; NULL: packets are not stored. Borrowed. */

@@ -170,7 +170,7 @@ int reading_start(struct reading *r, const struct read_options *o, const struct 
 			return code;
 		r->in = input_new_live(urls, &o->relay);
 		if (purpose->record_to)
-			input_record(r->in, purpose->record_to, !purpose->records_only);
+			input_record(r->in, purpose->record_to, purpose->record_last_us, !purpose->records_only);
 		else if (o->spool && !input_store(r->in, o->spool, o->spool_size, &error)) {
 			log_error("--spool: %s", error->message);
 			return EXIT_FAILED;

@@ -23,6 +23,7 @@ struct reading_purpose {
 	bool without_spans;		/* make no spans */
 	const char *record_to;		/* directory in which the packets of a live session are stored, as a trace; then
 					 * signals do not end reading: reading_caught(). NULL: none */
+	gint64 record_last_us;		/* with it: what is older is deleted; 0: nothing is */
 	bool records_only;		/* with it: no event is decoded */
 	uint32_t cells;			/* kinds of cells that are needed, as view.reads; 0: all */
 	bool skip_free;			/* the program exits after reading: do not free what was read */

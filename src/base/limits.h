@@ -238,6 +238,8 @@
 	  "the others are neither counted nor deleted", "a trace has some hundred") \
 	X(SPOOL_END_SECONDS, 3, "s", "the spool's disk at the end", \
 	  "what is not written is lost", "the program must end") \
+	X(RECORD_LAST_SECONDS, 24 * 60 * 60, "s", "record --last", \
+	  "a longer time is refused: the option is an error", "a day of a busy machine fills a disk") \
 	X(FOLLOWED_PROCESSES, 4096, "processes", "processes that a session follows (--pid, -- PROGRAM)", \
 	  "further children are not traced", "the tracer has a tracker for each") \
 	X(FOLLOWED_DEPTH, 64, "levels", "children of children of a followed process", \

@@ -154,6 +154,8 @@ struct map_options {
 struct record_options {
 	char *to;			/* directory; options.output.path, borrowed */
 	unsigned n_seconds;		/* 0: no bound */
+	int64_t last_ns;		/* --last: only this much is stored, for snapshots; 0: everything */
+	const struct threshold *snapshot_when;	/* in options.shown.thresholds, or NULL */
 };
 
 /* ---- all ---- */

@@ -643,6 +643,10 @@ static bool check_snapshot(struct command_line *c, GError **error)
 	struct threshold *t = add_threshold(&c->options.shown, "--snapshot-when", rule, error);
 	if (!t)
 		return false;
+	if (c->options.command == COMMAND_RECORD) {
+		c->options.record.snapshot_when = t;
+		return c->options.record.last_ns || fail(error, OPTIONS, "record --snapshot-when needs --last");
+	}
 	t->takes_snapshot = true;
 	if (!h->snapshot && !c->options.read.local)
 		return fail(error, OPTIONS, "--snapshot-when needs --snapshot SESSION");

@@ -281,6 +281,13 @@ static bool take_timer(const struct option_row *r, const char *text, void *field
 	return true;
 }
 
+static bool take_last(const struct option_row *r, const char *text, void *field, GError **error)
+{
+	int64_t *ns = field;
+	bool ok = timefmt_parse_duration(text, ns, NULL) && *ns >= NS_PER_S;
+	return (ok && *ns <= LIMIT_RECORD_LAST_SECONDS * NS_PER_S) || refuse(r, "1s to 1d", text, error);
+}
+
 static bool take_loglevel(const struct option_row *r, const char *text, void *field, GError **error)
 {
 	*(int *)field = plan_loglevel(text);
@@ -629,6 +636,9 @@ const struct option_row option_rows[] = {
 	FLAG("keep", 0, GROUP_SESSION, options.session.keep, "leave it, and print how to destroy it",
 	     "leave the session at the end, and print how to attach to it and how to destroy it",
 	     FOR(SHOWN)),
+	VALUE("last", 0, "T", GROUP_SESSION, options.record.last_ns, take_last, NULL,
+	      "record: store only what is not older, and write it at the end, on SIGUSR1 and for --snapshot-when",
+	      FOR(ON(RECORD))),
 	TEXT("until", 0, "RULE", GROUP_SESSION, words.until, "record: 'p99 of any > 3 x usual'",
 	     "record: end when the rule is true for a second: 'p99 of thumbnail > 3 x usual'",
 	     FOR(ON(RECORD))),
@@ -643,7 +653,7 @@ const struct option_row option_rows[] = {
 	     OF(LIVE), NEEDS("threshold thresholds snapshot-when until")),
 	TEXT("snapshot-when", 0, "RULE", GROUP_SESSION, words.snapshot_when, "'p99 of thumbnail > 3 x usual'",
 	     "record a snapshot when the rule is true for a second: 'p99 of thumbnail > 3 x usual'",
-	     FOR(SHOWN)),
+	     FOR(SHOWN | ON(RECORD))),
 	TEXT("listen", 0, "WHERE", GROUP_SEND, options.batch.send.listen, "/metrics on PORT or ADDRESS:PORT",
 	     "serve /metrics to Prometheus on PORT of 127.0.0.1, ADDRESS:PORT or [ADDRESS]:PORT; of a recorded trace "
 	     "until SIGTERM",

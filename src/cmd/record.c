@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * blktop record: see record.h. The packets of the live session are stored as they come (live/spool/spool.h). Events are
- * decoded only if a rule ends the recording.
+ * decoded only if a rule ends the recording or takes snapshots.
  */
 #include "cmd/record.h"
 
+#include "cmd/flight.h"
 #include "cmd/local.h"
 #include "cmd/thresholds.h"
 
@@ -28,7 +29,8 @@ struct recording {
 	const char *to;
 	struct local *running;
 	struct reading r;
-	struct alerts *alerts;		/* of --until; NULL: none */
+	struct alerts *alerts;		/* of --until and --snapshot-when; NULL: none */
+	struct flight *flight;		/* --last; NULL: everything is stored */
 	gint64 began_us, stopped_us;	/* monotonic; 0: not yet */
 	bool reached;			/* the rule of --until */
 };
@@ -70,7 +72,10 @@ static void on_alert(void *data, const struct alert *alert, const char *reason)
 	g_autofree char *line = thresholds_report(r->running, alert, reason);
 
 	log_error("%s", line);
-	r->reached = true;
+	if (alert->threshold == r->o->snapshot_when)
+		flight_want(r->flight, reason);
+	else
+		r->reached = true;
 }
 
 static bool is_over(struct recording *r)
@@ -88,6 +93,8 @@ static void run(struct recording *r)
 	r->began_us = g_get_monotonic_time();
 	while (!reading_wait(&r->r, WAIT_MS)) {
 		serve_local(r);
+		if (r->flight)
+			flight_tick(r->flight, &r->r);
 		if (!r->stopped_us && is_over(r)) {
 			r->stopped_us = g_get_monotonic_time();
 			local_stop(r->running);
@@ -123,6 +130,8 @@ static int report(struct recording *r, int code)
 	if (st.dropped || st.refused)
 		log_error("%" G_GUINT64_FORMAT " packets were not written: the disk was too slow, or they were damaged",
 			  st.dropped + st.refused);
+	if (r->flight)
+		return !flight_end(r->flight, &r->r) || st.stopped ? EXIT_FAILED : code;
 	fprintf(stderr, "wrote %s: %" G_GUINT64_FORMAT " packets, %s", to, st.packets, timefmt_bytes(bytes, st.bytes));
 	if (st.from_ns <= st.to_ns)
 		fprintf(stderr, ", %s", timefmt_duration(length, st.to_ns - st.from_ns));
@@ -134,9 +143,11 @@ static int report(struct recording *r, int code)
 
 int record_run(const struct read_options *read, const struct shown_options *shown, const struct record_options *o)
 {
-	struct recording r = { .o = o, .to = o->to, .running = read->running };
+	struct recording r = { .o = o, .to = o->to, .running = read->running,
+			       .flight = o->last_ns ? flight_new(o->to, o->last_ns) : NULL };
 	const struct reading_purpose purpose = {
-		.record_to = o->to, .records_only = !shown->thresholds,
+		.record_to = r.flight ? flight_ring(r.flight) : o->to, .record_last_us = o->last_ns / NS_PER_US,
+		 .records_only = !shown->thresholds,
 		.without_spans = !shown->thresholds,
 		.counts_threads = shown->thresholds && thresholds_count_threads(shown->thresholds),
 	};
@@ -152,6 +163,8 @@ int record_run(const struct read_options *read, const struct shown_options *show
 		fprintf(stderr, "recording to %s: %s; Ctrl-C ends it\n", to,
 			*no_kernel ? "programs" : read->relay.kernel ? "the kernel by its own ring buffer" :
 			"the kernel by LTTng");
+		if (r.flight)
+			fprintf(stderr, "kill -USR1 %d takes a snapshot\n", (int)getpid());
 		run(&r);
 		code = reading_code(&r.r);
 		if (code == EXIT_FINE)
@@ -159,6 +172,7 @@ int record_run(const struct read_options *read, const struct shown_options *show
 		code = report(&r, code);
 	}
 	alerts_free(r.alerts);
+	flight_free(r.flight);
 	reading_free(&r.r);
 	return code;
 }

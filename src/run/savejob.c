@@ -40,12 +40,18 @@ struct savejob *savejob_new(const struct trace_cut *cut, int event_fd)
 	return j;
 }
 
+void savejob_wait(struct savejob *j)
+{
+	if (j->thread)
+		g_thread_join(g_steal_pointer(&j->thread));
+}
+
 void savejob_free(struct savejob *j)
 {
 	if (!j)
 		return;
 	g_atomic_int_set(&j->stop, 1);
-	g_thread_join(j->thread);
+	savejob_wait(j);
 	g_clear_error(&j->error);
 	g_free(j->result.path);
 	g_strfreev(j->paths);

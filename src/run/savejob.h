@@ -18,6 +18,7 @@ struct savejob *savejob_new(const struct trace_cut *cut, int event_fd);
 void savejob_free(struct savejob *j);	/* stops it, which leaves no files; NULL is fine */
 
 const struct trace_cut *savejob_cut(const struct savejob *j);
+void savejob_wait(struct savejob *j);	/* until it is done */
 /* True, once, when it is done: *ret is filled (.path is the caller's), or *error is set. */
 bool savejob_take(struct savejob *j, struct trace_cut_result *ret, GError **error);
 

@@ -85,6 +85,33 @@ wait "$child" 2>/dev/null
 ok "killed: the instance is gone" until_true is_gone "$child"
 ok "killed: what was written can be read" [ "$(rows killed events "len(rows)")" -gt 10 ]
 
+# --- a flight recorder
+# The snapshots of a program's spans: of the last second, after some. The first has the state dump, too.
+env --default-signal=INT "$blktop" record -o "$work/flight" --live-timer 100ms --kernel tracefs --last 1s -- "$spangen" -t 1 -r 50 -s 600 \
+	>"$work/out.flight" 2>"$work/out.flight.err" </dev/null &
+child=$!
+ok "--last: old packets are deleted" until_true sh -c "[ -d $work/flight/ring/00000001 ] && [ -d $work/flight/ring/00000009 ] && [ ! -e $work/flight/ring/00000002 ]"
+ok "it is said how to take a snapshot" has flight.err "kill -USR1 $child takes a snapshot"
+kill -USR1 "$child"
+ok "SIGUSR1 takes a snapshot" until_true has flight.err "wrote $work/flight/snapshot-1 (SIGUSR1): "
+ok "the snapshot has spans" [ "$(rows flight/snapshot-1 spans "sum(r['state'] == 'complete' for r in rows)")" -gt 5 ]
+ok "the snapshot has the state dump" has flight.err ", with the state dump"
+ok "the snapshot has a note of its cause" grep -qx SIGUSR1 "$work/flight/snapshot-1/blktop-cause.txt"
+ok "recording goes on" until_true sh -c "[ -d $work/flight/ring/00000040 ]"
+first=$(rows flight/snapshot-1 spans "min(int(r['begin_ns']) for r in rows)")
+kill -INT "$child"
+wait "$child"
+is "--last: exit status" $? 0
+ok "the end takes a snapshot" has flight.err "wrote $work/flight/snapshot-2 (the end of the recording): "
+ok "that has spans, too" [ "$(rows flight/snapshot-2 spans "sum(r['state'] == 'complete' for r in rows)")" -gt 5 ]
+ok "without the first of the other" [ "$(rows flight/snapshot-2 spans "min(int(r['begin_ns']) for r in rows)")" -gt "$first" ]
+is "snapshots are all that is left" "$(cd "$work/flight" && echo *)" "snapshot-1 snapshot-2"
+record rule --last 5s --snapshot-when 'count of any > 5' --until 'count of any > 5 for 2s' -- "$spangen" -t 1 -r 50 -s 600
+is "--snapshot-when: exit status" $? 0
+ok "--snapshot-when takes a snapshot" has rule.err "wrote $work/rule/snapshot-1 (count of "
+ok "and the end another" has rule.err "wrote $work/rule/snapshot-2 (the end of the recording): "
+ok "the note has the cause" grep -q '^count of ' "$work/rule/snapshot-1/blktop-cause.txt"
+
 # --- losses
 python3 -c 'import os
 while True: os.getppid()' &

@@ -60,6 +60,11 @@ static bool kernel_buffer_bytes(uint64_t n)
 	return is_option("blktop --kernel-buffer %" N, n, "--kernel-buffer takes a size");
 }
 
+static bool record_last_seconds(uint64_t n)
+{
+	return is_option("blktop record -o dir --last %" N "s", n, "--last takes 1s to 1d");
+}
+
 static bool listening_seconds(uint64_t n)
 {
 	return is_option("blktop --doctor -n %" N " -r relay", n, "-n takes 1 to 86400");
@@ -157,7 +162,7 @@ int main(int argc, char **argv)
 	static const struct limit_test tests[] = {
 		{ "baseline-bytes", baseline_bytes, 0 },
 		{ "threads", threads, 0 }, { "slices", slices, 0 }, { "report-requests", report_requests, 0 },
-		{ "kernel-buffer-bytes", kernel_buffer_bytes, 0 },
+		{ "kernel-buffer-bytes", kernel_buffer_bytes, 0 }, { "record-last-seconds", record_last_seconds, 0 },
 		{ "listening-seconds", listening_seconds, 0 }, { "timeout-seconds", timeout_seconds, 0 },
 		{ "session-name-bytes", session_name_bytes, 0 }, { "perf-counters", perf_counters, 0 },
 		{ "screenshot-cols", screenshot_cols, 0 }, { "screenshot-rows", screenshot_rows, 0 },

@@ -231,6 +231,13 @@ static void test_here(void)
 	g_assert_cmpuint(o.record.n_seconds, ==, 3);
 	g_assert_cmpuint(o.shown.thresholds->len, ==, 1);
 	options_clear(&o);
+	accept(&o, "record -o dir --last 30s --snapshot-when p99^of^any^>^1s --until count^of^any^>^9");
+	g_assert_cmpint(o.record.last_ns, ==, INT64_C(30000000000));
+	g_assert_cmpuint(o.shown.thresholds->len, ==, 2);
+	g_assert_nonnull(o.record.snapshot_when);
+	g_assert_true(o.record.snapshot_when == o.shown.thresholds->pdata[1]);
+	g_assert_null(o.session.snapshot);
+	options_clear(&o);
 	accept(&o, "--kernel-buffer 65K");
 	g_assert_cmpuint(o.session.kernel_buffer, ==, 128 << 10);
 	options_clear(&o);
@@ -370,6 +377,8 @@ static void test_conditions(void)
 		{ "record -o d a", "it records this machine" }, { "record -o d -r relay", "it records this machine" },
 		{ "record -o d --until x", "--until" }, { "--until count^of^any^>^1", "--until needs record" },
 		{ "record -o d --snapshot new", "--snapshot needs -b or the screen" },
+		{ "record -o d --snapshot-when count^of^any^>^9", "record --snapshot-when needs --last" },
+		{ "record -o d --last 0.5s", "--last takes 1s to 1d" }, { "--last 3s", "--last needs record" },
 		{ "record -o d --keep", "--keep needs -b or the screen" },
 		{ "-b --metrics cpu.irq a", "--metrics needs --listen, --metrics-file or --graphite" },
 		{ "-n 3 a", "-n, --seconds needs -b, record or --doctor" },

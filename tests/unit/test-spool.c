@@ -12,6 +12,8 @@
 #include "state/publish/model.h"
 #include "trace/native/native.h"
 
+#include "base/files.h"
+
 #include <glib/gstdio.h>
 #include <malloc.h>
 #include <signal.h>
@@ -336,6 +338,54 @@ static void test_old_runs(void)
 		g_assert_true(g_file_test(foreign, G_FILE_TEST_IS_DIR));
 		spool_files_free(f);
 		spool_files_free(held);
+		story_clear(&s);
+	}
+	test_remove_tree(dir);
+}
+
+static guint n_chunks(const char *dir)
+{
+	g_autoptr(GPtrArray) names = files_list(dir, 1000);
+	return names ? names->len : 0;
+}
+
+/* A ring that is held has everything; later only its first chunk and what is young enough: here nothing is. */
+static void test_ring(void)
+{
+	g_autofree char *dir = test_temp_dir();
+	struct spool_status st;
+	struct story s = { 0 };
+	if (story_init(&s, "lost/trace")) {
+		struct spool *spool = spool_new_whole(dir, 1);
+		spool_hold(spool, true, 0);
+		push_head(spool, &s);
+		for (guint i = 0; i + 1 < s.packets->len; i++) {
+			gint64 now = g_get_monotonic_time();
+			while (g_get_monotonic_time() < now + 2)
+				;
+			push_packet(spool, &s, i);
+		}
+		g_assert_true(spool_hold(spool, true, 60 * G_USEC_PER_SEC));
+		guint before = n_chunks(dir);
+		g_assert_cmpuint(before, >, 2);
+		push_packet(spool, &s, s.packets->len - 1);
+		g_assert_true(spool_flush(spool, 60 * G_USEC_PER_SEC));
+		g_assert_cmpuint(n_chunks(dir), >=, before);
+		g_autofree char *all = recording_records("lost/trace", false), *held = records(dir, false);
+		g_assert_cmpstr(all, ==, held);
+
+		g_assert_true(spool_hold(spool, false, 0));
+		push_packet(spool, &s, s.packets->len - 1);
+		g_assert_true(spool_flush(spool, 60 * G_USEC_PER_SEC));
+		spool_get_status(spool, &st);
+		g_assert_cmpuint(n_chunks(dir), <=, 4);
+		g_autofree char *first = g_build_filename(dir, "00000001", NULL);
+		g_autofree char *second = g_build_filename(dir, "00000002", NULL);
+		g_assert_true(g_file_test(first, G_FILE_TEST_IS_DIR));
+		g_assert_false(g_file_test(second, G_FILE_TEST_EXISTS));
+		g_assert_cmpuint(st.packets, ==, s.packets->len + 1);
+		g_assert_cmpuint(st.from_ns, <=, st.to_ns);
+		spool_unref(spool);
 		story_clear(&s);
 	}
 	test_remove_tree(dir);
@@ -683,6 +733,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/spool/metadata-cut", test_metadata_cut);
 	g_test_add_func("/spool/limit", test_limit);
 	g_test_add_func("/spool/old-runs", test_old_runs);
+	g_test_add_func("/spool/ring", test_ring);
 	g_test_add_func("/spool/killed", test_killed);
 	g_test_add_func("/spool/killed-any-time", test_killed_any_time);
 	g_test_add_func("/spool/full", test_full);

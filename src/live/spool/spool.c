@@ -361,9 +361,15 @@ struct spool *spool_new(const char *dir, uint64_t limit, const char *label, GErr
 	return files ? start(files) : NULL;
 }
 
-struct spool *spool_new_whole(const char *dir)
+struct spool *spool_new_whole(const char *dir, gint64 last_us)
 {
-	return start(spool_files_new_whole(dir));
+	return start(spool_files_new_whole(dir, last_us));
+}
+
+bool spool_hold(struct spool *s, bool held, int64_t timeout_us)
+{
+	spool_files_hold(s->files, held);
+	return !held || spool_flush(s, timeout_us);
 }
 
 /* Waits until everything pushed is written; `end`: until the writer thread has ended. */

@@ -43,8 +43,10 @@ bool spool_make_dir(const char *dir, GError **error);
 
 /* Makes `dir` as above. `limit`: bytes. `label`: part of the directory's name. NULL: *error (G_FILE_ERROR). */
 struct spool *spool_new(const char *dir, uint64_t limit, const char *label, GError **error);
-/* A recording: one trace without limit, DIR/TRACE-N/, in an empty directory that was added (base/files.h). */
-struct spool *spool_new_whole(const char *dir);
+/* A recording without limit of size, in a directory without files below one that was added (base/files.h).
+ * last_us: 0: one trace, DIR/TRACE-N/. Else a ring, DIR/NUMBER/TRACE-N/: what is older is deleted, except the first
+ * seconds, which have the state dump. */
+struct spool *spool_new_whole(const char *dir, gint64 last_us);
 struct spool *spool_ref(struct spool *s);
 /* The last reference writes what is queued, for some seconds at most. NULL is fine. */
 void spool_unref(struct spool *s);
@@ -69,6 +71,10 @@ void spool_packet(struct spool *s, unsigned stream, GBytes *packet);
 const char *spool_path(const struct spool *s);	/* this run's directory; borrowed */
 /* Waits until all that was pushed is in the files; false: not within timeout_us. */
 bool spool_flush(struct spool *s, int64_t timeout_us);
+
+/* A ring that is held keeps all that it has, so that it can be copied. Waits until what was pushed is in the files;
+ * false: not within timeout_us. */
+bool spool_hold(struct spool *s, bool held, int64_t timeout_us);
 
 struct spool_status {
 	uint64_t bytes;			/* on disk, of this run */

@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #define CHUNKS 16			/* number of chunks that the limit is divided into */
+#define FIRST_US (5 * G_USEC_PER_SEC)	/* if age is limited: time for the state dump, which is in the first chunk */
 #define OPEN_STREAMS 256		/* most streams with open files */
 #define DIRECTORIES (3 * 4096)		/* bytes on disk of a trace's directories */
 
@@ -44,6 +45,9 @@ struct file_stream {
 struct spool_files {
 	char *path;			/* directory of this run */
 	bool whole;			/* one trace without chunks or limit, directly in .path */
+	gint64 last_us;			/* age at which chunks are deleted; 0: at none */
+	gint64 chunk_us;		/* monotonic: when the newest chunk began; 0: it is empty */
+	int held;			/* atomic */
 	int lock_fd;
 	uint64_t limit, bytes, all_bytes;	/* bytes: limit for DIR; used by this run; used by everything that
 						 * may be deleted */
@@ -139,11 +143,12 @@ static struct spool_files *new_files(uint64_t limit)
 	return f;
 }
 
-struct spool_files *spool_files_new_whole(const char *dir)
+struct spool_files *spool_files_new_whole(const char *dir, gint64 last_us)
 {
 	struct spool_files *f = new_files(UINT64_MAX);
 
-	f->whole = true;
+	f->whole = !last_us;
+	f->last_us = last_us;
 	f->path = g_strdup(dir);
 	return f;
 }
@@ -209,9 +214,32 @@ static void begin_chunk(struct spool_files *f)
 	close_all(f);
 	c->path = chunk_path(f, f->chunk);
 	c->bytes = f->chunk_bytes;	/* hard-linked metadata counts in each chunk */
+	c->ended_us = g_get_monotonic_time();
 	g_queue_push_tail(&f->old, c);
 	f->chunk_bytes = f->chunk_packets = 0;
+	f->chunk_us = 0;
 	f->chunk++;
+}
+
+/* Limits the age of chunks. What a chunk has was recorded before it ended. */
+static void keep_last(struct spool_files *f)
+{
+	gint64 now = g_get_monotonic_time(), most = f->last_us / CHUNKS;
+
+	if (f->chunk == 1)
+		most = MAX(most, MIN(FIRST_US, f->last_us));
+	if (f->chunk_us && now - f->chunk_us > most) {
+		begin_chunk(f);
+		if (f->chunk == 2)
+			spool_chunk_free(g_queue_pop_head(&f->old));
+	}
+	if (!f->chunk_us)
+		f->chunk_us = now;
+	while (!g_atomic_int_get(&f->held) && !g_queue_is_empty(&f->old) &&
+	       now - ((const struct spool_chunk *)g_queue_peek_head(&f->old))->ended_us > f->last_us) {
+		f->oldest = MAX(f->oldest, 2);
+		drop_oldest(f);
+	}
 }
 
 static size_t metadata_bytes(const struct file_trace *t)
@@ -221,6 +249,8 @@ static size_t metadata_bytes(const struct file_trace *t)
 
 static void make_room(struct spool_files *f, const struct file_trace *t, uint64_t bytes)
 {
+	if (f->last_us)
+		keep_last(f);
 	if (f->chunk_packets && f->chunk_packets + bytes > f->limit / CHUNKS)
 		begin_chunk(f);
 	if (t->chunk != f->chunk)
@@ -454,6 +484,11 @@ bool spool_files_packet(struct spool_files *f, unsigned stream, const void *byte
 	f->chunk_packets += n;
 	count(f, n);
 	return true;
+}
+
+void spool_files_hold(struct spool_files *f, bool held)
+{
+	g_atomic_int_set(&f->held, held);
 }
 
 const char *spool_files_path(const struct spool_files *f)

@@ -13,8 +13,11 @@ struct spool_files;
 /* `dir` must exist: spool_make_dir(). */
 struct spool_files *spool_files_new(const char *dir, uint64_t limit, const char *label,
 				    GError **error);
-/* One trace without limit, in `dir` itself, which exists and is empty. */
-struct spool_files *spool_files_new_whole(const char *dir);
+/* Without limit, in `dir` itself, which has nothing in it. last_us: 0: one trace without chunks; else chunks, of which
+ * those are deleted that ended longer ago, except the first: it has the state dump. */
+struct spool_files *spool_files_new_whole(const char *dir, gint64 last_us);
+/* Any thread. While it is held, no chunk is deleted for its age. */
+void spool_files_hold(struct spool_files *f, bool held);
 void spool_files_free(struct spool_files *f);
 const char *spool_files_path(const struct spool_files *f);
 uint64_t spool_files_bytes(const struct spool_files *f);	/* of this run */
@@ -30,7 +33,7 @@ bool spool_files_find_stream(const struct spool_files *f, unsigned stream, unsig
 /* Writes a packet of a known stream, also before there is metadata. p: its header, or NULL if that cannot be read. */
 bool spool_files_packet(struct spool_files *f, unsigned stream, const void *bytes, size_t n,
 			const struct ctf_packet *p, GError **error);
-/* Number of this run's oldest chunk that was not deleted, from 1. */
+/* Number of the first of this run's chunks without a gap behind it, from 1. */
 unsigned spool_files_oldest(const struct spool_files *f);
 unsigned spool_files_chunk(const struct spool_files *f);	/* number of the newest, from 1 */
 

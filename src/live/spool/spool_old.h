@@ -11,7 +11,11 @@
 					 * without this file are not spools */
 #define SPOOL_DIGITS 8			/* of the number that names a chunk */
 
-struct spool_chunk { char *path; uint64_t bytes; };
+struct spool_chunk {
+	char *path;
+	uint64_t bytes;
+	gint64 ended_us;		/* monotonic: when the next one began; 0: of an earlier run */
+};
 void spool_chunk_free(void *chunk);
 
 /* Appends the chunks of runs that have ended (struct spool_chunk *, oldest first); returns their bytes. Cuts off
