@@ -592,6 +592,28 @@ static void test_packets_losses(void)
 	taken_clear(&t);
 }
 
+/* The sum of the statistics can contain what later pages count: not counted twice. A gap has 1 at least. */
+static void test_packets_losses_ahead(void)
+{
+	static const unsigned cpus[] = { 3, 3 };
+	struct taken t;
+	g_autoptr(ring_packets) p = packets_of(&t);
+	struct made_page early[] = { raise_page(1000, 3, 0, 0), raise_page(5000, 2, 1u << 31, 0) };
+	struct made_page known[] = { raise_page(6000, 3, 3u << 30, 17) };
+	struct made_page more[] = { raise_page(7000, 3, 3u << 30, 30) };
+	ring_packets_start(p, 3, 900);
+	t.overwritten = 40;
+	put_pages(p, cpus, early, 2);
+	g_assert_cmpuint(ring_packets_counts(p).lost, ==, 40);
+	put_pages(p, cpus, known, 1);
+	g_assert_cmpuint(ring_packets_counts(p).lost, ==, 41);
+	t.overwritten = 60;
+	put_pages(p, cpus, more, 1);
+	g_assert_cmpuint(ring_packets_counts(p).lost, ==, 60);
+	ring_packets_flush_all(p, 9500);
+	taken_clear(&t);
+}
+
 /* A flight recorder: what was overwritten before the first page that is left is no loss. */
 static void test_packets_first_loss(void)
 {
@@ -828,6 +850,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/ring/program-extras", test_program_extras);
 	g_test_add_func("/ring/user-texts", test_user_texts);
 	g_test_add_func("/ring/packets-losses", test_packets_losses);
+	g_test_add_func("/ring/packets-losses-ahead", test_packets_losses_ahead);
 	g_test_add_func("/ring/packets-first-loss", test_packets_first_loss);
 	g_test_add_func("/ring/packets-damage", test_packets_damage);
 	g_test_add_func("/ring/packets-processes", test_packets_processes);

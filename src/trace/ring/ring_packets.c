@@ -37,6 +37,7 @@ struct cpu_stream {
 	bool is_started;		/* its first packet was written */
 	uint64_t passed;		/* cycles: end of the last packet, or its last event */
 	uint64_t overwritten;		/* events, as far as they are in .stream.discarded */
+	bool has_claimed;		/* .overwritten may contain what was lost later, which other pages count, too */
 	uint64_t unread;		/* losses from the last event to the next one: the rest of a damaged page */
 	int32_t caller;			/* thread of the last system call; 0: none */
 	bool is_excluded;		/* its calls are left out */
@@ -331,9 +332,14 @@ const uint8_t *ring_packets_uuid(const struct ring_packets *p)
 static void lose_before_page(struct ring_packets *p, struct cpu_stream *c, const struct ring_page *page)
 {
 	uint64_t n = page->n_lost;
+	bool is_asked = p->sink.overwritten && (!page->n_lost_known || c->has_claimed);
+	uint64_t all = is_asked ? p->sink.overwritten(p->data, c->stream.instance) : 0;
+	uint64_t rest = all > c->overwritten ? all - c->overwritten : 1;
 	if (!page->n_lost_known) {
-		uint64_t all = p->sink.overwritten ? p->sink.overwritten(p->data, c->stream.instance) : 0;
-		n = all > c->overwritten ? all - c->overwritten : 1;
+		n = rest;
+		c->has_claimed = all;
+	} else if (c->has_claimed) {
+		n = MIN(n, rest);
 	}
 	c->overwritten += n;
 	if (c->is_started)
