@@ -1,0 +1,59 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""Spans of LTTng-UST and the kernel's own ring buffer together: each span has the thread that the program wrote down, and its parts sum to its duration."""
+import collections
+import json
+import os
+import subprocess
+
+import tracefs
+import tap  # noqa: E402  (tracefs.py adds its folder)
+
+LAB = os.path.join(tap.ROOT, "tests", "live", "lab")
+REQUESTS = 60
+PARTS = ("user_ns", "syscall_ns", "kernel_ns", "irq_ns", "preempted_ns", "wakeup_ns", "disk_ns", "socket_ns", "pipe_ns", "futex_ns", "timer_ns", "poll_ns", "fault_ns",
+         "handoff_ns", "other_ns", "unknown_ns", "writeback_ns", "stopped_ns", "file_ns")
+
+
+def written(path):
+    """{(trace, span): number of the thread}; ids as they are printed in hexadecimal."""
+    found = {}
+    with open(path, encoding="ascii") as f:
+        for line in f:
+            words = line.split()
+            if words[0] == "span":
+                found[tuple(int(w) & (1 << 64) - 1 for w in words[1:3])] = words[5]
+    return found
+
+
+def check_spans(program):
+    truth = os.path.join(tracefs.work, "truth")
+    r = tracefs.run("--view", "spans", "--format", "json", "--", program, "-t", "2", "-n", str(REQUESTS), "-r", "40", "--truth", truth)
+    spans = {(int(s["trace_id"], 16), int(s["span_id"], 16), s["kind"]): s for line in r.stdout.splitlines() if line.startswith("{")
+             for s in json.loads(line)["rows"] if s["state"] == "complete"}
+    said, threads = written(truth), collections.defaultdict(set)
+    for trace, span in said:
+        threads[said[trace, span]].add(spans.get((trace, span, "server"), {}).get("tid"))
+    good = len(said) >= 2 * REQUESTS * 3 and len(threads) == 2 and all(len(t) == 1 and None not in t for t in threads.values()) and len(set(map(min, threads.values()))) == 2
+    tap.ok("each span has its thread", [] if good and r.returncode == 0 else [len(said), len(spans), dict(threads), r.returncode, r.stderr])
+    tap.ok("the parts of each span sum to its duration", [(s["name"], s["duration_ns"]) for s in spans.values() if sum(s[p] or 0 for p in PARTS) != s["duration_ns"]])
+    known = sum(s["duration_ns"] - (s["unknown_ns"] or 0) for s in spans.values())
+    tap.ok("nearly all of their time is explained", [] if known > 0.9 * sum(s["duration_ns"] for s in spans.values()) else [known])
+
+
+def main():
+    reason = tracefs.unusable()
+    program = os.path.join(tracefs.work, "spangen")
+    if not reason and subprocess.run(["cc", "-I", LAB, LAB + "/spangen.c", LAB + "/zipkin_tp.c", "-o", program, "-llttng-ust", "-ldl", "-lpthread"], capture_output=True,
+                                     check=False).returncode:
+        reason = "no compiler, or no liblttng-ust to build a program with"
+    if reason:
+        print("1..0 # SKIP", reason)
+        return
+    with tracefs.mounted():
+        check_spans(program)
+    tap.done()
+
+
+if __name__ == "__main__":
+    main()
