@@ -28,6 +28,7 @@
 #include "cmd/thresholds.h"
 
 #include "base/machine.h"
+#include "base/fail.h"
 #include "base/open_files.h"
 #include "base/sanitized.h"
 #include "base/timefmt.h"
@@ -38,8 +39,10 @@
 #include "ui/rc.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <locale.h>
 #include <signal.h>
+#include <unistd.h>
 
 /* A command gets what it reads, and its own options. */
 static int run_screen(const struct options *o)
@@ -167,6 +170,25 @@ static bool find_demo(struct options *o, GError **error)
 	return o->read.paths[0] != NULL;
 }
 
+/* A stream comes from standard input; keys then come from the terminal. */
+static bool take_stream(struct options *o, GError **error)
+{
+	if (!o->read.stream)
+		return true;
+	if (isatty(STDIN_FILENO))
+		return fail(error, G_FILE_ERROR, G_FILE_ERROR_INVAL, "standard input is a terminal: blktop - reads a stream, as "
+			    "in 'ssh HOST sudo blktop record -o - | blktop -'");
+	int stream = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
+	int keys = open(o->command == COMMAND_SCREEN && !o->screen.screenshot ? "/dev/tty" : "/dev/null", O_RDWR);
+	if (stream < 0 || keys < 0)
+		return fail(error, G_FILE_ERROR, g_file_error_from_errno(errno), "the screen needs a terminal for keys: "
+			    "cannot open /dev/tty: %s; 'blktop -b --view VIEW -' prints without one", g_strerror(errno));
+	dup2(keys, STDIN_FILENO);
+	close(keys);
+	o->read.relay.stream = stream;
+	return true;
+}
+
 /* Part of --memory for packets of relay daemons that wait to be decoded, within these bounds in bytes. */
 #define QUEUE_SHARE 16
 #define LEAST_QUEUE (8u << 20)
@@ -279,7 +301,7 @@ int main(int argc, char **argv)
 	machine_learn_here();
 	machine_assume(o.machine);
 	int code = EXIT_FAILED;
-	if (find_demo(&o, &error) && user_choose(o.user, !o.no_isolation && !SANITIZED, &error) &&
+	if (find_demo(&o, &error) && take_stream(&o, &error) && user_choose(o.user, !o.no_isolation && !SANITIZED, &error) &&
 	    log_open(o.log, o.log_level, &error)) {
 		take_settings(&o);
 		if (o.read.memory)

@@ -41,7 +41,7 @@ struct input {
 	bool watched;			/* .paths is a directory of slices that appear later */
 	int64_t step_ns;		/* length of a "second"; from the first input_start() on */
 	bool count_threads;
-	bool only_stores;		/* input_record() */
+	bool records, only_stores;	/* input_record() */
 	struct cache_place cache;
 	char **chunks;			/* --chunks; NULL: not given */
 	GArray *urls;			/* struct live_url */
@@ -115,7 +115,7 @@ struct input *input_new_live(GArray *urls, const struct live_options *options)
 	in->options = *options;
 	in->options.spool = NULL;
 	if (!urls->len) {
-		in->label = g_strdup("this machine");
+		in->label = g_strdup(options->stream ? "stream" : "this machine");
 		return in;
 	}
 	const struct live_url *url = &g_array_index(urls, struct live_url, 0);
@@ -182,11 +182,19 @@ bool input_store(struct input *in, const char *dir, uint64_t limit, GError **err
 	return in->options.spool != NULL;
 }
 
-void input_record(struct input *in, const char *dir, gint64 last_us, bool decodes)
+bool input_record(struct input *in, const char *dir, gint64 last_us, bool decodes, GError **error)
 {
 	g_assert(!in->paths && !in->options.spool);
-	in->options.spool = spool_new_whole(dir, last_us);
+	in->options.spool = g_str_equal(dir, "-") ? spool_new_stream(STDOUT_FILENO, error) :
+		spool_new_whole(dir, last_us);
+	in->records = true;
 	in->only_stores = !decodes;
+	return in->options.spool != NULL;
+}
+
+void input_end_record(struct input *in)
+{
+	spool_end(in->options.spool);
 }
 
 bool input_hold_stored(struct input *in, bool held)
@@ -250,7 +258,7 @@ static bool open_live(void *data, struct job_trace *ret, GError **error)
 	in->source = source;
 	g_mutex_unlock(&in->lock);
 	ret->source = source;
-	if (source && in->options.spool && !in->only_stores)
+	if (source && in->options.spool && !in->records)
 		ret->pieces = pieces_spool(in->options.spool, rows, n);
 	return source != NULL;
 }

@@ -40,9 +40,10 @@ void input_again(struct input *in);
 bool input_again_stored(struct input *in);
 /* Stores the packets of a live input below `dir` (live/spool/spool.h). limit: bytes. Before input_start(). */
 bool input_store(struct input *in, const char *dir, uint64_t limit, GError **error);
-/* A recording: stores the packets of a live input in `dir`, as spool_new_whole() does. decodes: false: no event reaches
- * the model; losses do. Before input_start(). */
-void input_record(struct input *in, const char *dir, gint64 last_us, bool decodes);
+/* A recording: stores the packets of a live input in `dir`, as spool_new_whole() does, or writes them to stdout ("-",
+ * spool_new_stream()). decodes: false: no event reaches the model; losses do. Before input_start(). */
+bool input_record(struct input *in, const char *dir, gint64 last_us, bool decodes, GError **error);
+void input_end_record(struct input *in);	/* all that was recorded has come */
 /* The same as spool_hold(), of what input_record() stores. False: the disk is seconds behind. */
 bool input_hold_stored(struct input *in, bool held);
 /* What is stored, once all that came is in the files. false: packets are not stored. */

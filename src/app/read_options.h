@@ -10,6 +10,7 @@ struct read_options {
 	bool demo;			/* .paths is the bundled recording; main() finds it */
 	bool live;			/* events come while it runs: from `urls`, .watch, or .local */
 	bool local;			/* from a session of this machine that must be made first: no `urls` yet */
+	bool stream;			/* of `record -o -`: .relay.stream, which main() sets */
 	struct local *running;		/* what serves sessions of this machine (cmd/local.h), or NULL; borrowed */
 	struct live_url *urls;
 	size_t n_urls;

@@ -169,9 +169,10 @@ int reading_start(struct reading *r, const struct read_options *o, const struct 
 		if (!urls)
 			return code;
 		r->in = input_new_live(urls, &o->relay);
-		if (purpose->record_to)
-			input_record(r->in, purpose->record_to, purpose->record_last_us, !purpose->records_only);
-		else if (o->spool && !input_store(r->in, o->spool, o->spool_size, &error)) {
+		if (purpose->record_to && !input_record(r->in, purpose->record_to, purpose->record_last_us,
+							!purpose->records_only, &error))
+			return log_failure(error);
+		if (!purpose->record_to && o->spool && !input_store(r->in, o->spool, o->spool_size, &error)) {
 			log_error("--spool: %s", error->message);
 			return EXIT_FAILED;
 		}
@@ -290,7 +291,7 @@ int reading_code(struct reading *r)
 	bool some = reading_range(r, &from, &to);
 	job_get_status(r->job, &st);
 	if (st.phase == JOB_FAILED)
-		log_error("%s%s", st.message, r->live && !some ? next_steps_no_session : "");
+		log_error("%s%s", st.message, r->live && !some && !r->options->stream ? next_steps_no_session : "");
 	if (r->lost_relay)
 		log_error("gave up on the relay after %d s", r->timeout_ms / 1000);
 	if (r->signal)

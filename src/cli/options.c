@@ -482,8 +482,8 @@ static bool check_output(struct command_line *c, GError **error)
 		return fail(error, OPTIONS, "save has no --force: it never overwrites anything");
 	o->record.to = o->output.path;
 	o->record.n_seconds = c->words.seconds;
-	if (o->command == COMMAND_RECORD && is_no_file(o->output.path))
-		return fail(error, OPTIONS, "record needs -o DIR: a new or empty directory");
+	if (o->command == COMMAND_RECORD && (!o->output.path || !*o->output.path))
+		return fail(error, OPTIONS, "record needs -o DIR: a new or empty directory, or - for a pipe");
 	if (maps && o->read.demo)
 		return fail(error, OPTIONS, "%s needs recorded data", c->command_name);
 	if (maps && o->read.watch && (o->read.from || o->read.to || o->output.force))
@@ -577,14 +577,20 @@ static bool check_source(struct command_line *c, GPtrArray *operands, GError **e
 		if (!is_url(operands->pdata[i]))
 			g_ptr_array_add(paths, operands->pdata[i]);
 	g_ptr_array_add(paths, NULL);
+	if (*paths->pdata && !paths->pdata[1] && g_str_equal(*paths->pdata, "-")) {
+		read->stream = true;
+		*paths->pdata = NULL;
+	}
 	read->paths = g_strdupv((char **)paths->pdata);
 	if (!check_command_first(*read->paths, error) || !check_relays(c, operands, error))
 		return false;
 	bool relay = read->n_urls > 0, reads = command < COMMAND_LIST_SESSIONS;
-	bool none = !relay && !read->demo && !*read->paths, shows = command <= COMMAND_BATCH;
+	bool none = !relay && !read->demo && !read->stream && !*read->paths, shows = command <= COMMAND_BATCH;
 	bool records = command == COMMAND_RECORD;
-	if (relay + read->demo + (*read->paths != NULL) > 1)
-		return fail(error, OPTIONS, "a relay, --demo and trace directories cannot be combined");
+	if (read->stream && !shows)
+		return fail(error, OPTIONS, "%s does not read a stream (-): the screen and -b do", c->command_name);
+	if (relay + read->demo + read->stream + (*read->paths != NULL) > 1)
+		return fail(error, OPTIONS, "a relay, a stream (-), --demo and trace directories cannot be combined");
 	if (command == COMMAND_LIST_SESSIONS && !relay)
 		return fail(error, OPTIONS, "--list-sessions needs -r HOST");
 	if (!reads && *read->paths)
@@ -596,7 +602,7 @@ static bool check_source(struct command_line *c, GPtrArray *operands, GError **e
 	if (read->watch && (paths->len != 2 || relay))
 		return fail(error, OPTIONS, "--watch takes one directory, of rotation chunks or slice files");
 	read->local = none && (shows || records);
-	read->live = relay || read->local || (read->watch && shows);
+	read->live = relay || read->local || read->stream || (read->watch && shows);
 	return true;
 }
 

@@ -499,6 +499,8 @@ static int report_no_events(struct batch *b, int code)
 	struct job_status st;
 
 	job_get_status(b->r.job, &st);
+	if (st.phase == JOB_FAILED)
+		return code;
 	log_error(st.warning ? "nothing that '%s' sent can be read" :
 		  "no events came from '%s'; 'lttng list' says what its session records, 'lttng list --userspace' "
 		  "which tracepoints running programs have (spans: zipkin:*)", input_label(b->r.in));

@@ -42,6 +42,12 @@ bool record_prepare(const char *to)
 	g_autoptr(GError) error = NULL;
 	g_autoptr(GPtrArray) has = NULL;
 
+	if (g_str_equal(to, "-")) {
+		if (isatty(STDOUT_FILENO))
+			log_error("the recording is not text: -o DIR writes it into a directory; -o - is for a pipe, as in "
+				  "'ssh HOST sudo blktop record -o - | blktop -'");
+		return !isatty(STDOUT_FILENO);
+	}
 	if (!files_make_private(to, "-o", &error)) {
 		log_error("%s", error->message);
 		return false;
@@ -84,7 +90,8 @@ static bool is_over(struct recording *r)
 
 	if (n)
 		alerts_update(r->alerts, r->r.tl, n - 1);
-	return r->reached || reading_caught() ||
+	g_autofree char *trouble = input_store_trouble(r->r.in);
+	return trouble || r->reached || reading_caught() ||
 	       (r->o->n_seconds && g_get_monotonic_time() - r->began_us >= r->o->n_seconds * G_USEC_PER_SEC);
 }
 
@@ -116,6 +123,7 @@ static int report(struct recording *r, int code)
 	char bytes[TIMEFMT_LEN], length[TIMEFMT_LEN];
 	g_autofree char *lost = losses_report(r->r.tl), *to = text_visible(r->to);
 
+	input_end_record(r->r.in);
 	if (!input_stored(r->r.in, &st))
 		return EXIT_FAILED;
 	if (st.message[0])

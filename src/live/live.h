@@ -67,6 +67,8 @@ struct live_options {
 					 * reference; nothing else may push to it */
 	const struct handover *kernel;	/* also the kernel of this machine, by its own ring buffer
 					 * (live/tracefs/handover.h); borrowed. NULL: not */
+	int stream;			/* instead of urls and .kernel: a descriptor of a stream
+					 * (live/spool/stream_format.h), borrowed; 0: none */
 	size_t queue;			/* maximum bytes of packets that wait to be decoded; 0: 64 MiB */
 	int64_t late_ns;		/* how long the merge waits for a stream that lags;
 					 * < 0: two live timers and a second */

@@ -3,8 +3,11 @@
 #include "live/spool/spool.h"
 
 #include "live/spool/spool_files.h"
+#include "live/spool/stream_format.h"
 #include "trace/reader.h"
 
+#include "base/disk.h"
+#include "base/fail.h"
 #include "base/files.h"
 #include "base/limits.h"
 #include "base/pages.h"
@@ -12,13 +15,17 @@
 
 #include <string.h>
 
-enum op_kind { OP_TRACE, OP_METADATA, OP_RESTART, OP_END_TRACE, OP_STREAM, OP_PACKET };
+enum op_kind {
+	OP_TRACE, OP_METADATA, OP_RESTART, OP_END_TRACE, OP_STREAM, OP_PACKET, OP_BEACON, OP_END_STREAM, OP_END, N_OPS
+};
 
 struct op {
 	enum op_kind kind;
 	unsigned number;		/* of the trace or stream */
+	unsigned trace;			/* of a new stream */
 	char *name;
 	GBytes *bytes;
+	uint64_t beacon[2];		/* little endian: stream class, cycles */
 };
 
 /* The writer's state of a trace, until the trace ends. */
@@ -36,7 +43,8 @@ struct spooled_trace {
 struct spool {
 	gatomicrefcount refs;
 	GThread *thread;
-	struct spool_files *files;	/* the writer's, up to .chunks */
+	int fd;				/* what a stream is written to (stream_format.h); -1: files */
+	struct spool_files *files;	/* the writer's, up to .chunks; NULL: a stream */
 	struct pages traces;		/* struct spooled_trace */
 	GPtrArray *chunks;		/* struct spool_range *: time range of each chunk, from chunk 1 on */
 
@@ -91,7 +99,8 @@ static void stop(struct spool *s, const GError *error)
 	g_autofree char *visible = text_visible(error->message);
 	G_GNUC_UNUSED g_autoptr(GMutexLocker) locked = g_mutex_locker_new(&s->lock);
 	s->status.stopped = true;
-	g_snprintf(s->status.message, sizeof s->status.message, "the spool stopped: %s", visible);
+	g_snprintf(s->status.message, sizeof s->status.message, "%s%s",
+		   s->fd < 0 ? "the spool stopped: " : "", visible);
 }
 
 static void count(struct spool *s, uint64_t *counter)
@@ -235,10 +244,62 @@ static void do_packet(struct spool *s, const struct op *o)
 	note_span(s, m, m ? &p : NULL);
 }
 
-static void (*const ops[])(struct spool *s, const struct op *o) = {
+/* What only who reads along needs to know. */
+static void do_nothing(struct spool *s, const struct op *o)
+{
+	(void)s, (void)o;
+}
+
+static void (*const ops[N_OPS])(struct spool *s, const struct op *o) = {
 	[OP_TRACE] = do_trace, [OP_METADATA] = do_metadata, [OP_RESTART] = do_restart,
 	[OP_END_TRACE] = do_end_trace, [OP_STREAM] = do_stream, [OP_PACKET] = do_packet,
+	[OP_BEACON] = do_nothing, [OP_END_STREAM] = do_nothing, [OP_END] = do_nothing,
 };
+
+/* ---- a stream ---- */
+
+static bool write_out(struct spool *s, const void *bytes, size_t n, GError **error)
+{
+	return disk_write(s->fd, bytes, n) ||
+	       fail(error, G_FILE_ERROR, g_file_error_from_errno(errno), "cannot write the stream: %s",
+		    errno == EPIPE ? "its reader has ended" : g_strerror(errno));
+}
+
+static bool write_record(struct spool *s, enum stream_kind kind, unsigned number, const void *head, size_t n_head,
+			 const void *bytes, size_t n, GError **error)
+{
+	struct { uint32_t kind, number; uint64_t length; } record = {
+		GUINT32_TO_LE(kind), GUINT32_TO_LE(number), GUINT64_TO_LE((uint64_t)n_head + n),
+	};
+	G_STATIC_ASSERT(sizeof record == STREAM_RECORD_BYTES);
+	return write_out(s, &record, sizeof record, error) && (!n_head || write_out(s, head, n_head, error)) &&
+	       (!n || write_out(s, bytes, n, error));
+}
+
+static void do_record(struct spool *s, const struct op *o)
+{
+	static const enum stream_kind kinds[N_OPS] = {
+		[OP_TRACE] = STREAM_TRACE, [OP_METADATA] = STREAM_METADATA, [OP_RESTART] = STREAM_RESTART,
+		[OP_END_TRACE] = STREAM_END_TRACE, [OP_STREAM] = STREAM_STREAM, [OP_PACKET] = STREAM_PACKET,
+		[OP_BEACON] = STREAM_BEACON, [OP_END_STREAM] = STREAM_END_STREAM, [OP_END] = STREAM_END,
+	};
+	g_autoptr(GError) error = NULL;
+	uint32_t trace = GUINT32_TO_LE(o->trace);
+	const void *head = o->kind == OP_STREAM ? (const void *)&trace : o->beacon;
+	size_t n_head = o->kind == OP_STREAM ? sizeof trace : o->kind == OP_BEACON ? sizeof o->beacon : 0;
+	gsize n = o->name ? strlen(o->name) : 0;
+	const void *bytes = o->bytes ? g_bytes_get_data(o->bytes, &n) : o->name;
+
+	if (!write_record(s, kinds[o->kind], o->number, head, n_head, bytes, n, &error)) {
+		stop(s, error);
+		return;
+	}
+	if (o->kind != OP_PACKET)
+		return;
+	G_GNUC_UNUSED g_autoptr(GMutexLocker) locked = g_mutex_locker_new(&s->lock);
+	s->status.packets++;
+	s->status.bytes += n;
+}
 
 static uint64_t size_of(const struct op *o)
 {
@@ -258,7 +319,9 @@ static void *run(void *data)
 		}
 		bool stopped = s->status.stopped;
 		g_mutex_unlock(&s->lock);
-		if (!stopped)
+		if (!stopped && s->fd >= 0)
+			do_record(s, o);
+		else if (!stopped)
 			ops[o->kind](s, o);
 		g_mutex_lock(&s->lock);
 		s->queued -= size_of(o);
@@ -274,18 +337,20 @@ static void *run(void *data)
 
 /* ---- the pushing thread ---- */
 
-static void push(struct spool *s, enum op_kind kind, unsigned number, const char *name, GBytes *bytes)
+static void push_op(struct spool *s, struct op op)
 {
+	GBytes *bytes = op.bytes;
 	uint64_t n = bytes ? g_bytes_get_size(bytes) : 0;
 
 	G_GNUC_UNUSED g_autoptr(GMutexLocker) locked = g_mutex_locker_new(&s->lock);
-	bool full = kind == OP_PACKET && s->queued + n > LIMIT_SPOOL_QUEUE_BYTES;
+	bool full = op.kind == OP_PACKET && s->queued + n > LIMIT_SPOOL_QUEUE_BYTES;
 	if (full || s->status.stopped) {
 		s->status.dropped += full && !s->status.stopped;
 		g_clear_pointer(&bytes, g_bytes_unref);
 	} else {
-		struct op *o = g_new0(struct op, 1);
-		*o = (struct op){ kind, number, g_strdup(name), bytes };
+		struct op *o = g_new(struct op, 1);
+		*o = op;
+		o->name = g_strdup(op.name);
 		g_queue_push_tail(&s->queue, o);
 		s->queued += n;
 		s->pushed++;
@@ -293,9 +358,14 @@ static void push(struct spool *s, enum op_kind kind, unsigned number, const char
 	}
 }
 
+static void push(struct spool *s, enum op_kind kind, unsigned number, char *name, GBytes *bytes)
+{
+	push_op(s, (struct op){ .kind = kind, .number = number, .name = name, .bytes = bytes });
+}
+
 unsigned spool_add_trace(struct spool *s, const char *name)
 {
-	push(s, OP_TRACE, s->n_traces, name, NULL);
+	push(s, OP_TRACE, s->n_traces, (char *)name, NULL);
 	return s->n_traces++;
 }
 
@@ -316,8 +386,27 @@ void spool_end_trace(struct spool *s, unsigned trace)
 
 unsigned spool_add_stream(struct spool *s, unsigned trace, const char *name)
 {
-	push(s, OP_STREAM, trace, name, NULL);
+	push_op(s, (struct op){ .kind = OP_STREAM, .number = s->fd < 0 ? trace : s->n_streams, .trace = trace,
+				.name = (char *)name });
 	return s->n_streams++;
+}
+
+void spool_beacon(struct spool *s, unsigned stream, uint64_t stream_class, uint64_t cycles)
+{
+	if (s->fd >= 0)
+		push_op(s, (struct op){ .kind = OP_BEACON, .number = stream,
+					.beacon = { GUINT64_TO_LE(stream_class), GUINT64_TO_LE(cycles) } });
+}
+
+void spool_end_stream(struct spool *s, unsigned stream)
+{
+	if (s->fd >= 0)
+		push(s, OP_END_STREAM, stream, NULL, NULL);
+}
+
+void spool_end(struct spool *s)
+{
+	push(s, OP_END, 0, NULL, NULL);
 }
 
 void spool_packet(struct spool *s, unsigned stream, GBytes *packet)
@@ -337,11 +426,13 @@ bool spool_make_dir(const char *dir, GError **error)
 	return files_add_private(dir, "XDG_STATE_HOME or --spool DIR", error);
 }
 
-static struct spool *start(struct spool_files *files)
+/* files NULL: a stream to `fd`. */
+static struct spool *start(struct spool_files *files, int fd)
 {
 	struct spool *s = g_new0(struct spool, 1);
 	g_atomic_ref_count_init(&s->refs);
 	s->files = files;
+	s->fd = fd;
 	s->traces.size = sizeof(struct spooled_trace);
 	s->chunks = g_ptr_array_new_with_free_func(g_free);
 	s->status.from_ns = INT64_MAX;
@@ -358,12 +449,22 @@ struct spool *spool_new(const char *dir, uint64_t limit, const char *label, GErr
 	if (!spool_make_dir(dir, error))
 		return NULL;
 	struct spool_files *files = spool_files_new(dir, MAX(limit, SPOOL_LEAST), label, error);
-	return files ? start(files) : NULL;
+	return files ? start(files, -1) : NULL;
 }
 
 struct spool *spool_new_whole(const char *dir, gint64 last_us)
 {
-	return start(spool_files_new_whole(dir, last_us));
+	return start(spool_files_new_whole(dir, last_us), -1);
+}
+
+struct spool *spool_new_stream(int fd, GError **error)
+{
+	struct spool *s = start(NULL, fd);
+
+	if (write_out(s, STREAM_MAGIC, STREAM_MAGIC_BYTES, error))
+		return s;
+	spool_unref(s);
+	return NULL;
 }
 
 bool spool_hold(struct spool *s, bool held, int64_t timeout_us)

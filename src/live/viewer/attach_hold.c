@@ -69,9 +69,13 @@ static void push(struct attach *a, struct held *h)
 	} else if (h->kind == HELD_PACKET) {
 		push_packet(a, h);
 	} else if (h->kind == HELD_BEACON) {
+		if (a->sink->spool)
+			spool_beacon(a->sink->spool, h->stream->number, h->class, h->end);
 		native_feed_beacon(f, h->stream->number, h->class, h->end);
 	} else if (h->kind == HELD_END) {
 		attach_note_ended(a, h->stream);
+		if (a->sink->spool)
+			spool_end_stream(a->sink->spool, h->stream->number);
 		native_feed_end_stream(f, h->stream->number);
 	} else {
 		native_feed_cut_stream(f, h->stream->number);

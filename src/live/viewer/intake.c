@@ -47,18 +47,17 @@ static void note_newest(struct live *l)
 	l->owner.newest = MAX(l->owner.newest, st.newest_ns);
 }
 
-/* Frees the link to the kernel when it has ended: no supervisor does. Why it failed becomes the source's error. */
-static void reap_kernel(struct live *l)
+/* Frees the link without a relay when it has ended: no supervisor does. Why it failed becomes the source's error. */
+static void reap_direct(struct live *l)
 {
 	struct link *ended = NULL;
 
 	g_mutex_lock(&l->owner.lock);
-	if (l->kernel && l->kernel->end) {
-		ended = g_steal_pointer(&l->kernel);
+	if (l->direct && l->direct->end) {
+		ended = g_steal_pointer(&l->direct);
 		g_ptr_array_remove(l->links, ended);
 		if (ended->end == LINK_BROKEN && !l->fatal)
-			l->fatal = g_error_new(BLK_TRACE_ERROR, BLK_TRACE_ERROR_CORRUPT,
-					       "cannot read the kernel's events: %s", ended->why);
+			l->fatal = g_error_new_literal(BLK_TRACE_ERROR, BLK_TRACE_ERROR_CORRUPT, ended->why);
 	}
 	g_mutex_unlock(&l->owner.lock);
 	if (ended && link_join(ended, 0))
@@ -72,7 +71,7 @@ enum source_status intake_next(struct live *l, struct blk_batch *ret, GError **e
 	enum source_status st;
 	bool attaching, over;
 
-	reap_kernel(l);
+	reap_direct(l);
 	g_mutex_lock(&l->owner.lock);
 	while ((attaching = is_attaching(l)) && !g_atomic_int_get(&l->cancelled) &&
 	       g_cond_wait_until(&l->owner.arrived, &l->owner.lock, deadline))

@@ -70,18 +70,31 @@ static void put_packet(void *data, unsigned stream_class, unsigned instance, GBy
 static void put_beacons(struct kernel_link *k, uint64_t passed)
 {
 	g_mutex_lock(&k->sink->push);
-	for (guint i = 0; i < k->streams->len && passed; i++)
-		if (g_array_index(k->streams, unsigned, i) != NO_STREAM)
-			native_feed_beacon(k->sink->feed, g_array_index(k->streams, unsigned, i), RING_STREAM_CPU,
-					   passed);
+	for (guint i = 0; i < k->streams->len && passed; i++) {
+		unsigned stream = g_array_index(k->streams, unsigned, i);
+		if (stream == NO_STREAM)
+			continue;
+		if (k->sink->spool)
+			spool_beacon(k->sink->spool, stream, RING_STREAM_CPU, passed);
+		native_feed_beacon(k->sink->feed, stream, RING_STREAM_CPU, passed);
+	}
 	g_mutex_unlock(&k->sink->push);
+}
+
+/* Pushing. */
+static void end_stream(struct kernel_link *k, unsigned stream)
+{
+	if (stream == NO_STREAM)
+		return;
+	if (k->sink->spool)
+		spool_end_stream(k->sink->spool, stream);
+	native_feed_end_stream(k->sink->feed, stream);
 }
 
 static void end_state_stream(struct kernel_link *k)
 {
 	g_mutex_lock(&k->sink->push);
-	if (k->state_stream != NO_STREAM)
-		native_feed_end_stream(k->sink->feed, k->state_stream);
+	end_stream(k, k->state_stream);
 	g_mutex_unlock(&k->sink->push);
 }
 
@@ -89,8 +102,7 @@ static void end_all(struct kernel_link *k)
 {
 	g_mutex_lock(&k->sink->push);
 	for (guint i = 0; i < k->streams->len; i++)
-		if (g_array_index(k->streams, unsigned, i) != NO_STREAM)
-			native_feed_end_stream(k->sink->feed, g_array_index(k->streams, unsigned, i));
+		end_stream(k, g_array_index(k->streams, unsigned, i));
 	native_feed_end_trace(k->sink->feed, k->trace);
 	if (k->sink->spool)
 		spool_end_trace(k->sink->spool, k->trace);
@@ -141,7 +153,7 @@ static enum link_end run(struct link *link, char **why)
 		capture_until_end(k, c);
 	end_all(k);
 	capture_free(c);
-	*why = is_good ? NULL : g_strdup(error->message);
+	*why = is_good ? NULL : g_strdup_printf("cannot read the kernel's events: %s", error->message);
 	return is_good ? LINK_SESSION_ENDED : LINK_BROKEN;
 }
 

@@ -3,6 +3,7 @@
 #include "live/viewer/source_live.h"
 
 #include "live/viewer/kernel_link.h"
+#include "live/viewer/stream_link.h"
 
 #include "base/limits.h"
 
@@ -63,7 +64,7 @@ static enum source_status live_next(struct source *s, struct blk_batch *ret, GEr
 	ret->n = 0;
 	if (g_atomic_int_get(&l->cancelled))
 		return SOURCE_CANCELLED;
-	if (st == SOURCE_AGAIN && has_failed(l, error))
+	if (has_failed(l, error))
 		return SOURCE_ERROR;
 	return is_unreadable(l, st == SOURCE_END, error) ? SOURCE_ERROR : st;
 }
@@ -159,10 +160,12 @@ static struct live *live_new(const struct live_url *urls, size_t n_urls,
 	for (size_t i = 0; i < n_urls; i++)
 		supervisor_init(&l->supervisors[i], l, &urls[i]);
 	l->ended = !n_urls;
-	if (options->kernel) {
-		l->kernel = kernel_link_new(&l->owner, &l->sink, options->kernel);
-		g_ptr_array_add(l->links, l->kernel);
-	}
+	if (options->kernel)
+		l->direct = kernel_link_new(&l->owner, &l->sink, options->kernel);
+	else if (options->stream)
+		l->direct = stream_link_new(&l->owner, &l->sink, options->stream);
+	if (l->direct)
+		g_ptr_array_add(l->links, l->direct);
 	return l;
 }
 
@@ -181,8 +184,8 @@ struct source *live_open(const struct live_url *urls, size_t n_urls,
 	blk_trace_error_quark();	/* registered before several threads use it */
 	for (size_t i = 0; i < n_urls; i++)
 		supervisor_start(&l->supervisors[i]);
-	if (l->kernel)
-		link_start(l->kernel, "blk-kernel");
+	if (l->direct)
+		link_start(l->direct, options->kernel ? "blk-kernel" : "blk-stream");
 	return &l->source;
 }
 

@@ -52,7 +52,8 @@ struct live {
 	size_t n_supervisors;
 	gint cancelled;			/* atomic */
 
-	struct link *kernel;		/* of this machine (kernel_link.h); NULL: none, or it was freed */
+	struct link *direct;		/* without a relay (kernel_link.h, stream_link.h); NULL: none, or it was
+					 * freed */
 
 	/* under the lock */
 	GPtrArray *links;		/* struct link *: those that no supervisor has freed */

@@ -135,7 +135,7 @@ void supervisor_update_status(struct live *l)
 		if (!k->ended && !(mine && is_answering(k)) && !*message)
 			message = k->trouble ? k->trouble : "attaching";
 	}
-	attached += l->kernel && l->kernel->attached && !l->kernel->end;
+	attached += l->direct && l->direct->attached && !l->direct->end;
 	bool connected = attached && !*message;
 	if (connected != l->status.connected)
 		l->status.since_ns = g_get_real_time() * 1000;
