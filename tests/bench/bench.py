@@ -744,7 +744,7 @@ def open_second(tools):
     begin = time.monotonic()
     pid, terminal = start_screen(live, 40, 120, "-y", "--kernel", "tracefs", "--no-spool")
     try:
-        return time.monotonic() - begin if wait_for(terminal, "open second") else None
+        return time.monotonic() - begin if wait_for(terminal, "second 1 of") else None      # open, or closed by now
     finally:
         end_screen(pid, terminal)
 
