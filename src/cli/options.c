@@ -484,6 +484,8 @@ static bool check_output(struct command_line *c, GError **error)
 	o->record.n_seconds = c->words.seconds;
 	if (o->command == COMMAND_RECORD && (!o->output.path || !*o->output.path))
 		return fail(error, OPTIONS, "record needs -o DIR: a new or empty directory, or - for a pipe");
+	if (o->record.last_ns && g_strcmp0(o->output.path, "-") == 0)
+		return fail(error, OPTIONS, "record --last needs -o DIR: it writes several traces");
 	if (maps && o->read.demo)
 		return fail(error, OPTIONS, "%s needs recorded data", c->command_name);
 	if (maps && o->read.watch && (o->read.from || o->read.to || o->output.force))
@@ -574,13 +576,11 @@ static bool check_source(struct command_line *c, GPtrArray *operands, GError **e
 	g_autoptr(GPtrArray) paths = g_ptr_array_new();
 
 	for (guint i = 0; i < operands->len; i++)
-		if (!is_url(operands->pdata[i]))
+		if (g_str_equal(operands->pdata[i], "-"))
+			read->stream = true;
+		else if (!is_url(operands->pdata[i]))
 			g_ptr_array_add(paths, operands->pdata[i]);
 	g_ptr_array_add(paths, NULL);
-	if (*paths->pdata && !paths->pdata[1] && g_str_equal(*paths->pdata, "-")) {
-		read->stream = true;
-		*paths->pdata = NULL;
-	}
 	read->paths = g_strdupv((char **)paths->pdata);
 	if (!check_command_first(*read->paths, error) || !check_relays(c, operands, error))
 		return false;

@@ -35,7 +35,7 @@ static const struct command_row {
 	  "analyse a range or rotation chunks, and store the result as a slice file" },
 	{ COMMAND_REDUCE, "reduce", "SLICE... -o FILE",
 	  "merge slice files of neighbouring times, or of different hosts, to one" },
-	{ COMMAND_RECORD, "record", "-o DIR [-- PROGRAM...]",
+	{ COMMAND_RECORD, "record", "-o DIR|- [-- PROGRAM...]",
 	  "record this machine into a directory, as a trace, and show nothing" },
 	{ COMMAND_DOCTOR, "--doctor", NULL, NULL },
 	{ COMMAND_LIST_SESSIONS, "--list-sessions", NULL, NULL },

@@ -82,7 +82,8 @@ static void add_output(const char *path)
 static bool add_output_dir(const struct options *o)
 {
 	g_autoptr(GError) error = NULL;
-	bool fills = (o->command == COMMAND_RECORD && !g_str_equal(o->output.path, "-")) || (o->read.watch && o->command == COMMAND_MAP);
+	bool fills = o->command == COMMAND_RECORD ? !g_str_equal(o->output.path, "-") :
+		o->read.watch && o->command == COMMAND_MAP;
 
 	if (!fills || files_add_private(o->output.path, "-o", &error))
 		return true;

@@ -44,8 +44,8 @@ bool record_prepare(const char *to)
 
 	if (g_str_equal(to, "-")) {
 		if (isatty(STDOUT_FILENO))
-			log_error("the recording is not text: -o DIR writes it into a directory; -o - is for a pipe, as in "
-				  "'ssh HOST sudo blktop record -o - | blktop -'");
+			log_error("the recording is not text: -o DIR writes it into a directory; -o - is for a pipe: "
+				  "ssh HOST sudo blktop record -o - | blktop -");
 		return !isatty(STDOUT_FILENO);
 	}
 	if (!files_make_private(to, "-o", &error)) {

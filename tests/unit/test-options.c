@@ -373,7 +373,8 @@ static void test_conditions(void)
 {
 	static const struct { const char *line, *words; } cases[] = {
 		{ "-b --datacenter x a", "--datacenter needs --graphite" },
-		{ "record -o -", "record needs -o DIR" }, { "record", "record needs -o DIR" },
+		{ "record", "record needs -o DIR" }, { "record -o - --last 3s", "--last needs -o DIR" },
+		{ "log -", "log does not read a stream" }, { "- a", "cannot be combined" },
 		{ "record -o d a", "it records this machine" }, { "record -o d -r relay", "it records this machine" },
 		{ "record -o d --until x", "--until" }, { "--until count^of^any^>^1", "--until needs record" },
 		{ "record -o d --snapshot new", "--snapshot needs -b or the screen" },

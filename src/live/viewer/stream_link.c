@@ -15,11 +15,11 @@
 
 #define TIMER_US 1000000		/* of the sessions that are streamed, at most that by default */
 #define ROOM_MS 10			/* how often room is looked for */
-#define MOST_NAME 4096			/* bytes; longer names are cut */
+#define NAME_BYTES 4096			/* bytes; longer names are cut */
 #define ENDED UINT_MAX
 #define STREAM_ERRORS BLK_TRACE_ERROR, BLK_TRACE_ERROR_CORRUPT
 
-struct record {
+struct stream_record {
 	uint32_t kind, number;
 	uint64_t length;
 };
@@ -64,7 +64,7 @@ static bool read_bytes(const struct stream_link *k, void *to, size_t n, bool *re
 }
 
 /* The payload, with a NUL behind it (g_free). NULL as above. */
-static char *read_payload(const struct stream_link *k, const struct record *r, GError **error)
+static char *read_payload(const struct stream_link *k, const struct stream_record *r, GError **error)
 {
 	char *bytes = g_try_malloc(r->length + 1);
 	if (!bytes) {
@@ -80,19 +80,19 @@ static char *read_payload(const struct stream_link *k, const struct record *r, G
 
 /* ---- records ---- */
 
-static bool refuse(const struct record *r, const char *why, GError **error)
+static bool refuse(const struct stream_record *r, const char *why, GError **error)
 {
 	return fail(error, STREAM_ERRORS, "the stream is damaged: record of kind %u, number %u, %" G_GUINT64_FORMAT
 		    " bytes: %s", r->kind, r->number, r->length, why);
 }
 
-static bool find(const GArray *all, const struct record *r, unsigned *ret, GError **error)
+static bool find(const GArray *all, const struct stream_record *r, unsigned *ret, GError **error)
 {
 	*ret = r->number < all->len ? g_array_index(all, unsigned, r->number) : ENDED;
 	return *ret != ENDED || refuse(r, "there is nothing of this number", error);
 }
 
-static bool add_trace(struct stream_link *k, const struct record *r, const char *name, GError **error)
+static bool add_trace(struct stream_link *k, const struct stream_record *r, const char *name, GError **error)
 {
 	g_autofree char *visible = text_visible(name);
 	if (r->number != k->traces->len || r->number >= LIMIT_RELAY_TRACES)
@@ -104,14 +104,14 @@ static bool add_trace(struct stream_link *k, const struct record *r, const char 
 	return true;
 }
 
-static bool add_stream(struct stream_link *k, const struct record *r, const char *bytes, GError **error)
+static bool add_stream(struct stream_link *k, const struct stream_record *r, const char *bytes, GError **error)
 {
 	uint32_t in;
 	unsigned trace;
 	if (r->number != k->streams->len || r->number >= LIMIT_RELAY_STREAMS || r->length < sizeof in)
 		return refuse(r, "it is not the next stream, or there are too many", error);
 	memcpy(&in, bytes, sizeof in);
-	const struct record of = { r->kind, GUINT32_FROM_LE(in), r->length };
+	const struct stream_record of = { r->kind, GUINT32_FROM_LE(in), r->length };
 	if (!find(k->traces, &of, &trace, error))
 		return false;
 	g_autofree char *visible = text_visible(bytes + sizeof in);
@@ -168,11 +168,11 @@ static void end_stream(struct stream_link *k, uint32_t number, unsigned stream)
 }
 
 /* Bytes that a record of the kind may have. What is not known is skipped, up to the same bound. */
-static bool check_length(const struct record *r, GError **error)
+static bool check_length(const struct stream_record *r, GError **error)
 {
 	static const struct { uint64_t least, most; } of[] = {
-		[STREAM_TRACE] = { 0, MOST_NAME }, [STREAM_METADATA] = { 1, LIMIT_METADATA_BYTES },
-		[STREAM_RESTART] = { 0, 0 }, [STREAM_STREAM] = { sizeof(uint32_t), MOST_NAME },
+		[STREAM_TRACE] = { 0, NAME_BYTES }, [STREAM_METADATA] = { 1, LIMIT_METADATA_BYTES },
+		[STREAM_RESTART] = { 0, 0 }, [STREAM_STREAM] = { sizeof(uint32_t), NAME_BYTES },
 		[STREAM_PACKET] = { 1, LIMIT_PACKET_BYTES }, [STREAM_BEACON] = { 16, 16 },
 		[STREAM_END_STREAM] = { 0, 0 }, [STREAM_END_TRACE] = { 0, 0 }, [STREAM_END] = { 0, 0 },
 	};
@@ -183,7 +183,7 @@ static bool check_length(const struct record *r, GError **error)
 }
 
 /* Takes over the bytes. Pushing. */
-static bool take(struct stream_link *k, const struct record *r, char *taken, GError **error)
+static bool take(struct stream_link *k, const struct stream_record *r, char *taken, GError **error)
 {
 	g_autofree char *bytes = taken;
 	bool is_trace = r->kind == STREAM_METADATA || r->kind == STREAM_RESTART || r->kind == STREAM_END_TRACE;
@@ -231,11 +231,11 @@ static bool read_header(struct stream_link *k, GError **error)
 
 static bool read_record(struct stream_link *k, GError **error)
 {
-	struct record r;
+	struct stream_record r;
 	G_STATIC_ASSERT(sizeof r == STREAM_RECORD_BYTES);
 	if (!read_bytes(k, &r, sizeof r, NULL, error))
 		return false;
-	r = (struct record){ GUINT32_FROM_LE(r.kind), GUINT32_FROM_LE(r.number), GUINT64_FROM_LE(r.length) };
+	r = (struct stream_record){ GUINT32_FROM_LE(r.kind), GUINT32_FROM_LE(r.number), GUINT64_FROM_LE(r.length) };
 	if (!check_length(&r, error))
 		return false;
 	while (r.length && attach_room(k->sink) == ATTACH_FULL && !link_stopped(&k->link))
