@@ -176,8 +176,8 @@ static bool take_stream(struct options *o, GError **error)
 	if (!o->read.stream)
 		return true;
 	if (isatty(STDIN_FILENO))
-		return fail(error, G_FILE_ERROR, G_FILE_ERROR_INVAL, "standard input is a terminal: blktop - reads a stream, as "
-			    "in 'ssh HOST sudo blktop record -o - | blktop -'");
+		return fail(error, G_FILE_ERROR, G_FILE_ERROR_INVAL, "standard input is a terminal: blktop - reads a "
+			    "stream, as in 'ssh HOST sudo blktop record -o - | blktop -'");
 	int stream = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
 	int keys = open(o->command == COMMAND_SCREEN && !o->screen.screenshot ? "/dev/tty" : "/dev/null", O_RDWR);
 	if (stream < 0 || keys < 0)

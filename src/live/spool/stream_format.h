@@ -11,7 +11,8 @@
  *     RESTART		of the trace		none: the metadata begins again
  *     STREAM		of the stream: the next	u32 number of its trace, name
  *     PACKET		of the stream		a CTF packet
- *     BEACON		of the stream		u64 CTF stream id (2^64 - 1: unknown), u64 cycles: no older event will come
+ *     BEACON		of the stream		u64 CTF stream id (2^64 - 1: unknown), u64 cycles: no older event
+ *						will come
  *     END_STREAM	of the stream		none
  *     END_TRACE	of the trace		none: no more metadata and streams of it; its streams go on
  *     END		0			none: the recording has ended, and all of it was sent
@@ -27,8 +28,8 @@
 #define STREAM_RECORD_BYTES 16
 
 enum stream_kind {
-	STREAM_TRACE = 1, STREAM_METADATA, STREAM_RESTART, STREAM_STREAM, STREAM_PACKET, STREAM_BEACON, STREAM_END_STREAM,
-	STREAM_END_TRACE, STREAM_END,
+	STREAM_TRACE = 1, STREAM_METADATA, STREAM_RESTART, STREAM_STREAM, STREAM_PACKET, STREAM_BEACON,
+	STREAM_END_STREAM, STREAM_END_TRACE, STREAM_END,
 };
 
 #endif

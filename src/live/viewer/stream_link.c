@@ -28,7 +28,7 @@ struct stream_link {
 	struct link link;		/* first member: a link is cast to it */
 	struct attach_sink *sink;
 	int fd;
-	GArray *traces, *streams;	/* unsigned, by the stream's numbers: those of the feed and the spool, or ENDED */
+	GArray *traces, *streams;	/* unsigned, by the stream's numbers: those of the feed and spool, or ENDED */
 	bool ended;			/* END came */
 };
 
@@ -56,8 +56,8 @@ static bool read_bytes(const struct stream_link *k, void *to, size_t n, bool *re
 		if (got == 0 && at == 0 && ret_none)
 			*ret_none = true;
 		if (got == 0)
-			return fail(error, STREAM_ERRORS, "the stream ends within a record: what sent it was ended, or the "
-				    "connection broke; what came before is shown");
+			return fail(error, STREAM_ERRORS, "the stream ends within a record: what sent it was ended, or "
+				    "the connection broke; what came before is shown");
 		at += (size_t)got;
 	}
 	return true;
@@ -224,9 +224,10 @@ static bool read_header(struct stream_link *k, GError **error)
 		return true;
 	g_autofree char *visible = text_visible(magic);
 	if (g_str_has_prefix(magic, any_version))
-		return fail(error, STREAM_ERRORS, "the stream has version %s, and this blktop reads version 1: use the same "
-			    "version on both machines", visible + strlen(any_version));
-	return fail(error, STREAM_ERRORS, "standard input is no stream of 'blktop record -o -': it begins with '%s'", visible);
+		return fail(error, STREAM_ERRORS, "the stream has version %s, and this blktop reads version 1: use the "
+			    "same version on both machines", visible + strlen(any_version));
+	return fail(error, STREAM_ERRORS, "standard input is no stream of 'blktop record -o -': it begins with '%s'",
+		    visible);
 }
 
 static bool read_record(struct stream_link *k, GError **error)
