@@ -181,8 +181,9 @@ static bool take_stream(struct options *o, GError **error)
 	int stream = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
 	int keys = open(o->command == COMMAND_SCREEN && !o->screen.screenshot ? "/dev/tty" : "/dev/null", O_RDWR);
 	if (stream < 0 || keys < 0)
-		return fail(error, G_FILE_ERROR, g_file_error_from_errno(errno), "the screen needs a terminal for keys: "
-			    "cannot open /dev/tty: %s; 'blktop -b --view VIEW -' prints without one", g_strerror(errno));
+		return fail(error, G_FILE_ERROR, g_file_error_from_errno(errno), "the screen needs a terminal for "
+			    "keys: cannot open /dev/tty: %s; 'blktop -b --view VIEW -' prints without one",
+			    g_strerror(errno));
 	dup2(keys, STDIN_FILENO);
 	close(keys);
 	o->read.relay.stream = stream;
@@ -301,7 +302,8 @@ int main(int argc, char **argv)
 	machine_learn_here();
 	machine_assume(o.machine);
 	int code = EXIT_FAILED;
-	if (find_demo(&o, &error) && take_stream(&o, &error) && user_choose(o.user, !o.no_isolation && !SANITIZED, &error) &&
+	if (find_demo(&o, &error) && take_stream(&o, &error) &&
+	    user_choose(o.user, !o.no_isolation && !SANITIZED, &error) &&
 	    log_open(o.log, o.log_level, &error)) {
 		take_settings(&o);
 		if (o.read.memory)
