@@ -225,6 +225,30 @@ static void test_no_reader(void)
 	close(fds[1]);
 }
 
+/* A reader that does not read: what it cannot take is left out, and counted. */
+static void test_slow_reader(void)
+{
+	int fds[2];
+	const size_t size = 1 << 20;
+	struct spool_status st;
+	g_assert_cmpint(pipe2(fds, O_CLOEXEC), ==, 0);
+	struct spool *s = spool_new_stream(fds[1], NULL);
+	g_autoptr(GBytes) packet = g_bytes_new_take(g_malloc0(size), size);
+	spool_add_trace(s, "x");
+	spool_add_stream(s, 0, "y");
+	for (unsigned i = 0; i < 2 * LIMIT_SPOOL_QUEUE_BYTES / size; i++) {
+		spool_packet(s, 0, g_bytes_ref(packet));
+		spool_beacon(s, 0, 0, i);
+	}
+	spool_get_status(s, &st);
+	g_assert_cmpuint(st.dropped, >=, LIMIT_SPOOL_QUEUE_BYTES / size - 1);
+	g_assert_false(st.stopped);
+	close(fds[0]);
+	g_assert_true(spool_flush(s, 10 * G_USEC_PER_SEC));
+	spool_unref(s);
+	close(fds[1]);
+}
+
 int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
@@ -235,5 +259,6 @@ int main(int argc, char **argv)
 	g_test_add_func("/stream/relations", test_relations);
 	g_test_add_func("/stream/unknown-kinds", test_unknown_kinds);
 	g_test_add_func("/stream/no-reader", test_no_reader);
+	g_test_add_func("/stream/slow-reader", test_slow_reader);
 	return g_test_run();
 }

@@ -343,9 +343,11 @@ static void push_op(struct spool *s, struct op op)
 	uint64_t n = bytes ? g_bytes_get_size(bytes) : 0;
 
 	G_GNUC_UNUSED g_autoptr(GMutexLocker) locked = g_mutex_locker_new(&s->lock);
-	bool full = op.kind == OP_PACKET && s->queued + n > LIMIT_SPOOL_QUEUE_BYTES;
+	/* A reader that does not read must not let beacons pile up. Later ones say the same. */
+	bool full = (op.kind == OP_PACKET && s->queued + n > LIMIT_SPOOL_QUEUE_BYTES) ||
+		    (op.kind == OP_BEACON && s->queued > LIMIT_SPOOL_QUEUE_BYTES / 2);
 	if (full || s->status.stopped) {
-		s->status.dropped += full && !s->status.stopped;
+		s->status.dropped += full && op.kind == OP_PACKET && !s->status.stopped;
 		g_clear_pointer(&bytes, g_bytes_unref);
 	} else {
 		struct op *o = g_new(struct op, 1);
