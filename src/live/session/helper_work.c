@@ -481,6 +481,8 @@ static void wait_for_others(struct helper_state *w)
 {
 	close(w->fd);
 	w->fd = -1;
+	for (int fd = 0; fd < 3; fd++)
+		close(w->std[fd]);	/* what reads blktop's output sees its end */
 	while (w->sessiond && !terminated) {
 		g_usleep(LOOK_FOR_SESSIONS_US);
 		int lock = daemons_lock();
