@@ -130,6 +130,53 @@ def poll(condition):
     return condition()
 
 
+NAMES = ["plain", "with space", "new\\nline", 'quo"te', "esc\\x1b[31m", "\\xff\\xfe-no-utf-8", "blktop 1 2 3 x", "l" * 200]
+
+
+def can_name():
+    """Has this kernel a way to names of files? What blktop -v says."""
+    r = subprocess.run([PROGRAM, "-v"], capture_output=True, text=True, env=ENV, timeout=LIMIT, check=False)
+    m = re.search(r"kernel without modules \(tracefs\): (.*)", r.stdout)
+    return m and "names of files" in m[1].split("not known")[0]
+
+
+def check_names():
+    """Names that a program opens, executes and removes, with bytes of any kind."""
+    if not can_name():
+        tap.skip("names of files", "this kernel has no way to them: blktop -v says what is missing")
+        return
+    top = MOUNT + "/events/bpf_trace/bpf_trace_printk/enable"
+    before = pathlib.Path(top).read_text() if os.path.exists(top) else None
+    code = ("import os, sys\nos.chdir(sys.argv[1])\nfor n in " + repr([eval(f"b'{n}'") for n in NAMES]) + ":\n"
+            "  for _ in range(3): os.close(os.open(n, os.O_RDWR | os.O_CREAT))\n  os.unlink(n)\n"
+            "for _ in range(5):\n  try: os.open('/nowhere/at/all', 0)\n  except OSError: pass\n")
+    to = os.path.join(work, "named")
+    r = subprocess.run([PROGRAM, "record", "-o", to, "--kernel", "tracefs", "--", "/usr/bin/python3", "-c", code, work], stdin=subprocess.DEVNULL,
+                       capture_output=True, text=True, env=ENV, timeout=LIMIT, check=False)
+    log = subprocess.run([PROGRAM, "log", "--config", "none", "--format", "json", to], capture_output=True, env=ENV, timeout=LIMIT, check=False).stdout
+    calls = [json.loads(x) for x in log.decode("utf-8", "replace").splitlines()]
+    text = "\n".join(json.dumps(c) for c in calls if c.get("name") in ("openat", "unlink", "execve"))
+    problems = [] if r.returncode == 0 else [r.stderr]
+    for name, n in (("plain", 4), ("with space", 4), ("blktop 1 2 3 x", 4), ("l" * 200, 4), ("/nowhere/at/all", 5), ("new", 4), ("quo", 4), ("31m", 4), ("no-utf-8", 4)):
+        found = sum(1 for line in text.splitlines() if name in line and "python" in line)
+        if found != n:
+            problems.append([name[:20], found, n])
+    if '"/usr/bin/python3' not in text:
+        problems.append("no execve of the program")
+    tap.ok("names of files that a program opens, executes and removes", problems + ([text[:600]] if problems else []))
+    if before is not None:
+        tap.ok("the event of texts is at the top level as it was", [] if pathlib.Path(top).read_text() == before else [before])
+    p, instance = start("--seconds", "60")
+    helper = helper_of(p.pid)
+    os.kill(helper, signal.SIGKILL)
+    p.send_signal(signal.SIGKILL)
+    p.communicate(timeout=LIMIT)
+    subprocess.run([PROGRAM, "--sweep"], capture_output=True, env=ENV, timeout=LIMIT, check=False)
+    gone(instance)
+    if before is not None:
+        tap.ok("also after both were killed", [] if pathlib.Path(top).read_text() == before else [before])
+
+
 def check_calls_only():
     table, said, r = worker("processes", "--calls-only")
     family = {said["pid"], *said["children"]}
@@ -348,6 +395,7 @@ def main():
     with mounted():
         check_figures()
         check_buffer()
+        check_names()
         check_calls_only()
         check_program_only()
         check_losses()

@@ -5,6 +5,7 @@
  */
 #include "trace/ring/ring_packet.h"
 #include "trace/ring/ring_packets.h"
+#include "trace/ring/ring_printed.h"
 #include "trace/ring/ring_program.h"
 #include "trace/ring/ring_rules.h"
 
@@ -455,6 +456,81 @@ static void test_program_extras(void)
 }
 
 /* Names of files are taken from where Linux 7 has them; what is written never is. */
+/* ---- calls that programs print ---- */
+
+#define TAG "0123456789abcdef"
+
+static struct ring_format *call_format(const char *event, const char *fields)
+{
+	return format_of("syscalls", event, 9, fields);
+}
+
+static void test_printed_formats(void)
+{
+	static const char openat[] = "\tfield:int __syscall_nr;\toffset:8;\tsize:4;\tsigned:1;\n"
+		"\tfield:int dfd;\toffset:16;\tsize:8;\tsigned:0;\n"
+		"\tfield:const char * filename;\toffset:24;\tsize:8;\tsigned:0;\n"
+		"\tfield:int flags;\toffset:32;\tsize:8;\tsigned:0;\n"
+		"\tfield:umode_t mode;\toffset:40;\tsize:8;\tsigned:0;\n";
+	static const char rename_two[] = "\tfield:const char * oldname;\toffset:16;\tsize:8;\tsigned:0;\n"
+		"\tfield:const char * newname;\toffset:24;\tsize:8;\tsigned:0;\n";
+	static const char stored[] = "\tfield:const char * filename;\toffset:16;\tsize:8;\tsigned:0;\n"
+		"\tfield:__data_loc char[] __filename_val;\toffset:24;\tsize:4;\tsigned:0;\n";
+	g_autoptr(ring_format) open = call_format("sys_enter_openat", openat);
+	g_autoptr(ring_format) two = call_format("sys_enter_rename", rename_two);
+	g_autoptr(ring_format) kernels = call_format("sys_enter_open", stored);
+	g_autoptr(ring_format) other = format_of("sched", "sys_enter_openat", 1, openat);
+	struct ring_printed_call call;
+
+	g_assert_false(ring_printed_choose(&call, two));
+	g_assert_false(ring_printed_choose(&call, kernels));
+	g_assert_false(ring_printed_choose(&call, other));
+	g_assert_true(ring_printed_choose(&call, open));
+	g_assert_cmpstr(call.name->name, ==, "filename");
+	g_assert_cmpstr(call.values[0]->name, ==, "dfd");
+	g_assert_cmpstr(call.values[1]->name, ==, "flags");
+	g_autofree char *text = ring_printed_format(open, &call, 7);
+	g_autoptr(ring_format) made = ring_format_parse("syscalls", text, strlen(text), 8, NULL);
+	g_assert_nonnull(made);
+	g_assert_cmpuint(made->id, ==, RING_PRINTED_FIRST + 7);
+	g_assert_cmpstr(made->name, ==, "sys_enter_openat");
+
+	size_t size;
+	static const uint8_t head[8] = { 38, 2, 1, 1, 5, 0, 0, 0 };
+	static const char said[] = TAG " 7 ffffff9c 80000 a b\n\"";
+	g_autofree uint8_t *event = ring_printed_parse(said, sizeof said, TAG, head, &size);
+	g_assert_nonnull(event);
+	/* dfd, then flags, then the name as it is */
+	check_program(made, false, event, (unsigned)size, "9cffffff" "00000800" "6120620a2200");
+}
+
+/* What others print, or what is cut, is not a call. */
+static void test_printed_texts(void)
+{
+	static const uint8_t head[8] = { 0 };
+	static const char *const refused[] = {
+		"", " ", "hello", TAG, TAG " ", TAG " 1", TAG " 1 2", TAG " 1 2 3", TAG " 1 2 x name",
+		TAG " 1 123456789 2 n",
+		TAG " ffff 1 2 name", TAG "  1 2 3 name", "0123456789abcdeF 1 2 3 name", "x" TAG " 1 2 3 name",
+	};
+	size_t size;
+	for (size_t i = 0; i < G_N_ELEMENTS(refused); i++) {
+		g_autofree char *exact = g_memdup2(refused[i], strlen(refused[i]) + 1);
+		g_assert_null(ring_printed_parse(exact, strlen(exact), TAG, head, &size));
+		g_assert_null(ring_printed_parse(exact, strlen(exact) + 1, TAG, head, &size));
+	}
+	g_autofree uint8_t *empty = ring_printed_parse(TAG " 1 2 3 ", sizeof TAG + 7, TAG, head, &size);
+	g_assert_nonnull(empty);
+	g_assert_cmpuint(size, ==, 21);
+	g_autofree char *name = g_strnfill(RING_PRINTED_BYTES, 'n');
+	g_autofree char *longest = g_strconcat(TAG " 1 2 3 ", name, NULL);
+	g_autofree uint8_t *unknown = ring_printed_parse(longest, strlen(longest), TAG, head, &size);
+	g_assert_cmpuint(size, ==, 21);		/* it may be cut: no name */
+	longest[RING_PRINTED_BYTES - 1] = '\0';
+	g_autofree uint8_t *known = ring_printed_parse(longest, strlen(longest), TAG, head, &size);
+	g_assert_cmpuint(size, ==, 21 + RING_PRINTED_BYTES - 1 - (sizeof TAG + 6));
+}
+
 static void test_user_texts(void)
 {
 	g_autoptr(ring_format) open = format_of("syscalls", "sys_enter_openat", 1,
@@ -849,6 +925,8 @@ int main(int argc, char **argv)
 	g_test_add_func("/ring/program-texts", test_program_texts);
 	g_test_add_func("/ring/program-extras", test_program_extras);
 	g_test_add_func("/ring/user-texts", test_user_texts);
+	g_test_add_func("/ring/printed-formats", test_printed_formats);
+	g_test_add_func("/ring/printed-texts", test_printed_texts);
 	g_test_add_func("/ring/packets-losses", test_packets_losses);
 	g_test_add_func("/ring/packets-losses-ahead", test_packets_losses_ahead);
 	g_test_add_func("/ring/packets-first-loss", test_packets_first_loss);

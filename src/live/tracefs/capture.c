@@ -64,6 +64,7 @@ void capture_setup_init(struct capture_setup *s, const struct tracefs_instance *
 	if (getrandom(s->uuid, sizeof(s->uuid), 0) != sizeof(s->uuid))
 		memset(s->uuid, 0, sizeof(s->uuid));
 	s->formats = g_strdup(tracefs_instance_formats(i));
+	s->tag = g_strdup(tracefs_instance_tag(i));
 }
 
 void capture_setup_clear(struct capture_setup *s)
@@ -74,6 +75,7 @@ void capture_setup_clear(struct capture_setup *s)
 	g_free(s->kernel_version);
 	g_free(s->boot_id);
 	g_free(s->formats);
+	g_free(s->tag);
 	*s = (struct capture_setup){ 0 };
 }
 
@@ -90,6 +92,7 @@ void code_capture_setup(struct coder *c, struct capture_setup *s)
 	for (unsigned i = 0; i < sizeof(s->uuid); i++)
 		code_u8(c, &s->uuid[i]);
 	code_text(c, &s->formats);
+	code_text(c, &s->tag);
 	for (unsigned i = 0; i < G_N_ELEMENTS(s->own); i++)
 		code_i32(c, &s->own[i]);
 }
@@ -178,6 +181,8 @@ struct capture *capture_new(const struct capture_setup *setup, const struct trac
 	memcpy(trace.uuid, setup->uuid, sizeof(trace.uuid));
 	c->packets = ring_packets_new(&layout, &trace, &own, c);
 	add_formats(c, setup->formats, layout.machine.long_size);
+	if (setup->tag)
+		ring_packets_set_tag(c->packets, setup->tag);
 	for (unsigned i = 0; i < G_N_ELEMENTS(setup->own); i++)
 		if (setup->own[i])
 			ring_packets_exclude_calls(c->packets, setup->own[i]);

@@ -28,6 +28,7 @@ struct capture_setup {
 	uint8_t uuid[16];		/* of the trace to be written */
 	int32_t own[2];			/* processes whose calls are left out, with those that they make; 0: none */
 	char *formats;			/* tracefs_instance_formats() */
+	char *tag;			/* tracefs_instance_tag() */
 };
 /* Fills in all but .start: of this machine, for this instance. */
 void capture_setup_init(struct capture_setup *s, const struct tracefs_instance *i);

@@ -4,6 +4,7 @@
 
 #include "base/each.h"
 #include "base/fail.h"
+#include "live/tracefs/bpf_names.h"
 #include "live/tracefs/file.h"
 #include "trace/ring/ring_format.h"
 #include "trace/ring/ring_page.h"
@@ -41,6 +42,7 @@ struct tracefs_instance {
 	GPtrArray *events;		/* struct recorded_event */
 	bool has_syscalls;
 	struct probes *probes;
+	struct bpf_names *names;
 	unsigned long_size;		/* bytes, of the kernel's */
 };
 
@@ -185,16 +187,32 @@ static void add_event(struct tracefs_instance *i, const char *dir, const char *i
 	g_ptr_array_add(i->events, e);
 }
 
-/* Records the event by a probe that says more. False: no such probe is wanted, or it cannot be made. */
+/* Records the event by a probe or a program that says more. False: there is none, or it cannot be made. */
 static bool add_probe(struct tracefs_instance *i, const char *system, const char *text, const char *event_dir)
 {
 	g_autoptr(ring_format) format = ring_format_parse(system, text, strlen(text), i->long_size, NULL);
-	g_autofree char *dir = NULL, *probe = format ? probes_add(i->probes, format, &dir) : NULL;
-	if (!probe)
+	if (!format)
 		return false;
-	add_format(i, system, probe);
-	add_event(i, dir, event_dir);
+	g_autofree char *dir = NULL, *probe = probes_add(i->probes, format, &dir);
+	g_autofree char *printed = probe ? NULL : bpf_names_add(i->names, format);
+	if (!probe && !printed)
+		return false;
+	add_format(i, system, probe ? probe : printed);
+	if (probe)
+		add_event(i, dir, event_dir);
 	return true;
+}
+
+/* The event of the names that programs print. */
+static void add_printed(struct tracefs_instance *i)
+{
+	g_autofree char *format = tracefs_file_read(i->dir, "events/" RING_PRINTED_SYSTEM "/" RING_PRINTED_EVENT
+						    "/format");
+	if (!bpf_names_n(i->names) || !format)
+		return;
+	add_format(i, RING_PRINTED_SYSTEM, format);
+	add_event(i, RING_PRINTED_SYSTEM "/" RING_PRINTED_EVENT, NULL);
+	bpf_names_restore(i->names, true);
 }
 
 static void add_install(struct tracefs_instance *i)
@@ -270,10 +288,12 @@ static bool set_up(struct tracefs_instance *i, const struct tracefs_wish *wish, 
 		return false;
 	i->long_size = layout.commit_size;
 	i->probes = probes_new(i->root, i->name);
+	i->names = bpf_names_new(i->root);
 	if (!for_events(i->root, choose_event, &choice))
 		return fail(error, TRACEFS_ERROR, 0, "cannot read " MOUNT "/available_events: %s", g_strerror(errno));
 	if (wish->wants(wish->data, "syscall_exit_pipe2"))
 		add_install(i);
+	add_printed(i);
 	return open_cpus(i, error);
 }
 
@@ -352,6 +372,7 @@ bool tracefs_instance_start(struct tracefs_instance *i, uint64_t *ret_cycles, GE
 		if (*event && !set(i, event, "1", error))
 			return false;
 	}
+	bpf_names_restore(i->names, false);
 	*ret_cycles = tracefs_clock(CLOCK_MONOTONIC);
 	return set(i, "tracing_on", "1", error);
 }
@@ -382,6 +403,7 @@ bool tracefs_instance_free(struct tracefs_instance *i, int patience_ms)
 	if (!i)
 		return true;
 	tracefs_instance_stop(i);
+	bpf_names_free(i->names);
 	close_all(i);
 	bool removed = i->dir < 0;
 	if (i->dir >= 0) {
@@ -406,6 +428,11 @@ const struct tracefs_cpu *tracefs_instance_cpus(const struct tracefs_instance *i
 {
 	*n = i->cpus->len;
 	return (const struct tracefs_cpu *)(const void *)i->cpus->data;
+}
+
+const char *tracefs_instance_tag(const struct tracefs_instance *i)
+{
+	return bpf_names_tag(i->names);
 }
 
 const char *tracefs_instance_refused(const struct tracefs_instance *i)

@@ -57,6 +57,8 @@ const char *tracefs_instance_header(const struct tracefs_instance *i);
 /* Formats of the events that are recorded: of each the system, a newline, the text, and TRACEFS_FORMAT_END. */
 #define TRACEFS_FORMAT_END '\f'
 const char *tracefs_instance_formats(const struct tracefs_instance *i);
+/* What names that programs of ours print begin with (trace/ring/ring_printed.h). */
+const char *tracefs_instance_tag(const struct tracefs_instance *i);
 /* System calls of these threads are not recorded, as they are those of the reader. */
 bool tracefs_instance_exclude(struct tracefs_instance *i, const int *tids, size_t n, GError **error);
 

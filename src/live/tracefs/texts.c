@@ -2,6 +2,7 @@
 /* What is known of what events point to. */
 #include "live/tracefs/texts.h"
 
+#include "live/tracefs/bpf_names.h"
 #include "live/tracefs/file.h"
 
 #include <string.h>
@@ -11,6 +12,7 @@ struct tracefs_texts tracefs_texts_expected(int root)
 	g_autofree char *format = root < 0 ? NULL :
 		tracefs_file_read(root, "events/syscalls/sys_enter_openat/format");
 	return (struct tracefs_texts){ .by_kernel = format && strstr(format, "__filename_val"),
+				       .by_bpf = root >= 0 && bpf_names_expected(root),
 				       .probes = probe_kinds_of_kernel() };
 }
 
@@ -31,7 +33,9 @@ char *tracefs_texts_known(const struct tracefs_texts *t)
 	const struct probe_kinds *p = &t->probes;
 	return join((const char *const[]){
 		t->by_kernel ? "names of files from the kernel's events (Linux 7.0)" :
-		p->paths     ? "names of files by event probes" : "",
+		p->paths     ? "names of files by event probes" :
+		t->by_bpf    ? "names of files that are opened, executed or removed, by programs in the kernel (BPF) "
+			       "that take 0.4 us of each such call" : "",
 		p->paths ? "addresses of sockets by event probes" : "",
 		p->packets ? "packet headers by event probes" : "",
 		p->descriptors ? "descriptors of pipes and accepted sockets by a kprobe" : "",
@@ -41,7 +45,7 @@ char *tracefs_texts_known(const struct tracefs_texts *t)
 char *tracefs_texts_unknown(const struct tracefs_texts *t)
 {
 	const struct probe_kinds *p = &t->probes;
-	bool has_names = t->by_kernel || p->paths;
+	bool has_names = t->by_kernel || p->paths || t->by_bpf;
 	return join((const char *const[]){
 		has_names ? "" : "names of files that are opened (Linux 7.0 has them, or " EVENT_PROBES ")",
 		p->paths ? "" : "addresses of sockets (" EVENT_PROBES ")",

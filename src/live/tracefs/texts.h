@@ -10,6 +10,7 @@
 
 struct tracefs_texts {
 	bool by_kernel;			/* the kernel stores the names of files itself (Linux 7.0) */
+	bool by_bpf;			/* else: programs of ours print them (bpf_names.h) */
 	struct probe_kinds probes;	/* what probes of our own record */
 };
 

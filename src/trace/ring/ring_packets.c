@@ -5,6 +5,7 @@
 #include "base/intmap.h"
 #include "base/text.h"
 #include "trace/ring/ring_packet.h"
+#include "trace/ring/ring_printed.h"
 #include "trace/ring/ring_program.h"
 #include "trace/ring/ring_rules.h"
 
@@ -19,7 +20,7 @@ struct event_class {
 	ring_program *programs[2];	/* [1]: with what only the transcoder knows; NULL: not needed yet */
 	unsigned ids[2];
 	const struct ring_plain *plain;	/* of programs[0], of events that need nothing else; NULL: not known to be */
-	enum { PLAIN_EVENT, FORK_EVENT, NEW_TASK_EVENT, CALL_EVENT, INSTALL_EVENT } kind;
+	enum { PLAIN_EVENT, FORK_EVENT, NEW_TASK_EVENT, CALL_EVENT, INSTALL_EVENT, PRINTED_EVENT } kind;
 	enum ring_extra extra;		/* of CALL_EVENT: exits that return descriptors */
 	uint32_t result;		/* offset of their result, which has 8 bytes or (.result_size) 4 */
 	uint8_t result_size;		/* 0: it is not known */
@@ -30,6 +31,7 @@ struct event_class {
 	uint32_t parent;		/* offset of its creator's: FORK_EVENT */
 	uint32_t flags;			/* offset of its clone flags, which have .flags_size bytes: NEW_TASK_EVENT */
 	uint8_t flags_size;
+	uint32_t text;			/* offset of what says where the text is: PRINTED_EVENT */
 };
 
 struct cpu_stream {
@@ -62,6 +64,7 @@ struct ring_packets {
 	struct intmap processes;	/* tid -> tgid */
 	struct intmap excluded;		/* processes whose calls are left out -> 1 */
 	struct ring_counts counts;
+	char tag[RING_PRINTED_TAG + 1];	/* "": no texts are calls */
 	/* The pages of this call, of which new tasks are looked for once, if one is missing. */
 	const struct ring_read *pages;
 	size_t n_pages;
@@ -222,6 +225,20 @@ static void class_of_install(struct event_class *c)
 		      offset_of(f, "skc_v6_daddr1", 8, &c->v6[1]);
 }
 
+static void class_of_printed(struct event_class *c)
+{
+	const struct ring_field *text = ring_fields_find(c->format->fields, RING_PRINTED_TEXT);
+	if (text && text->place == RING_DATA_LOC && text->size == 4) {
+		c->kind = PRINTED_EVENT;
+		c->text = text->offset;
+	}
+}
+
+void ring_packets_set_tag(struct ring_packets *p, const char *tag)
+{
+	g_strlcpy(p->tag, tag, sizeof p->tag);
+}
+
 void ring_packets_add_format(struct ring_packets *p, struct ring_format *format)
 {
 	struct event_class *c = g_new0(struct event_class, 1);
@@ -240,6 +257,8 @@ void ring_packets_add_format(struct ring_packets *p, struct ring_format *format)
 		class_of_call(c);
 	if (is_event(format, RING_PROBE_SYSTEM, RING_PROBE_INSTALL) && offset_of(format, "fd", 4, &c->descriptor))
 		class_of_install(c);
+	if (is_event(format, RING_PRINTED_SYSTEM, RING_PRINTED_EVENT))
+		class_of_printed(c);
 	if (format->id >= p->classes->len)
 		g_ptr_array_set_size(p->classes, format->id + 1);
 	event_class_free(p->classes->pdata[format->id]);
@@ -546,11 +565,36 @@ static void put_any_event(struct ring_packets *p, struct cpu_stream *c, struct e
 		close_packet(p, c, 0);
 }
 
+static void put_event(struct ring_packets *p, struct cpu_stream *c, const struct ring_event *e);
+
+/* A call that a program of ours printed. Texts of others are left out. */
+static void put_printed(struct ring_packets *p, struct cpu_stream *c, const struct event_class *class,
+			const struct ring_event *e)
+{
+	uint32_t place = (uint32_t)number_at(p, e, class->text, 4);
+	size_t at = place & 0xffff, n = place >> 16, size;
+	if (!*p->tag || e->size < 8 || at > e->size || n > e->size - at)
+		return;
+	g_autofree uint8_t *made = ring_printed_parse((const char *)e->payload + at, n, p->tag, e->payload, &size);
+	if (!made)
+		return;
+	const struct ring_event call = {
+		.payload = made, .size = (uint32_t)size, .readable = (uint32_t)size, .time = e->time,
+	};
+	const struct event_class *of = class_of(p, &call);
+	if (of && of->kind == CALL_EVENT)
+		put_event(p, c, &call);
+}
+
 static void put_event(struct ring_packets *p, struct cpu_stream *c, const struct ring_event *e)
 {
 	struct event_class *class = class_of(p, e);
 	if (!class) {
 		p->counts.unknown++;
+		return;
+	}
+	if (class->kind == PRINTED_EVENT) {
+		put_printed(p, c, class, e);
 		return;
 	}
 	if (class->kind == CALL_EVENT && p->excluded.n && is_excluded(p, c, (int32_t)number_at(p, e, 4, 4)))

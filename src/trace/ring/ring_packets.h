@@ -59,6 +59,9 @@ void ring_packets_add_format(struct ring_packets *p, struct ring_format *format)
 /* The process of a thread, as far as the caller knows it (from /proc). Forks are followed from there. */
 void ring_packets_set_process(struct ring_packets *p, int32_t tid, int32_t tgid);
 
+/* Texts that begin with this are calls (ring_printed.h): RING_PRINTED_TAG digits. For pages of this machine. */
+void ring_packets_set_tag(struct ring_packets *p, const char *tag);
+
 /* System calls of this process, and of those that it makes from now on, are left out: those of the reader itself. */
 void ring_packets_exclude_calls(struct ring_packets *p, int32_t pid);
 
