@@ -52,6 +52,9 @@ ok "all of its spans are there" [ "$spans" -ge "$(awk '$1 == "total" { print $3 
 is "each span has its thread" "$(rows program spans "sum(not r['tid'] for r in rows)")" 0
 is "its time is explained by the kernel" "$(rows program spans "any(int(r['timer_ns'] or 0) and int(r['syscall_ns'] or 0) for r in rows)")" True
 is "kernel and programs are of one host" "$(rows program spans "len({r['host'] for r in rows})")" 1
+repairs=$("$blktop" --doctor --config none --format json "$work/program" 2>/dev/null |
+	python3 -c "import json, sys; print(sum('not recorded' in r['problem'] for r in json.load(sys.stdin)['repairs']))")
+is "the doctor misses no event that only did not occur" "$repairs" 0
 if command -v babeltrace2 >/dev/null; then
 	read -r theirs < <(babeltrace2 "$work/program" 2>"$work/out.bt2" | wc -l)
 	is "babeltrace2 reads as many events" "$theirs" "$(rows program events "sum(int(r['count']) for r in rows)")"

@@ -181,6 +181,7 @@ struct capture *capture_new(const struct capture_setup *setup, const struct trac
 	memcpy(trace.uuid, setup->uuid, sizeof(trace.uuid));
 	c->packets = ring_packets_new(&layout, &trace, &own, c);
 	add_formats(c, setup->formats, layout.machine.long_size);
+	ring_packets_declare_events(c->packets);
 	if (setup->tag)
 		ring_packets_set_tag(c->packets, setup->tag);
 	for (unsigned i = 0; i < G_N_ELEMENTS(setup->own); i++)

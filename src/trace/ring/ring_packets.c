@@ -523,6 +523,15 @@ static const struct ring_program *program_of(struct ring_packets *p, struct even
 	return class->programs[with_known];
 }
 
+void ring_packets_declare_events(struct ring_packets *p)
+{
+	for (guint i = 0; i < p->classes->len; i++) {
+		struct event_class *class = p->classes->pdata[i];
+		if (class && (class->kind == PLAIN_EVENT || class->kind == FORK_EVENT))
+			program_of(p, class, class->kind == FORK_EVENT);
+	}
+}
+
 /* Any event, also the first one of its class or of a packet. */
 static void put_any_event(struct ring_packets *p, struct cpu_stream *c, struct event_class *class,
 			  const struct ring_event *e)

@@ -56,6 +56,8 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(ring_packets, ring_packets_free)
 
 /* Takes over the format. One that has an id that was added before replaces it. */
 void ring_packets_add_format(struct ring_packets *p, struct ring_format *format);
+/* Declares the events so far, but for system calls, also if none occurs: what is in the metadata was recorded. */
+void ring_packets_declare_events(struct ring_packets *p);
 /* The process of a thread, as far as the caller knows it (from /proc). Forks are followed from there. */
 void ring_packets_set_process(struct ring_packets *p, int32_t tid, int32_t tgid);
 
