@@ -66,7 +66,7 @@ def check_others():
     """Somebody else disables events in our instance, and tries to remove it."""
     p, instance = tracefs.start("--seconds", "4")
     there = pathlib.Path(tracefs.MOUNT, "instances", instance)
-    tracefs.poll(lambda: (there / "tracing_on").read_text() == "1\n")
+    tracefs.poll(lambda: tracefs.text_of(there / "tracing_on") == "1\n")
     (there / "events/sched/enable").write_text("0")
     try:
         there.rmdir()

@@ -175,6 +175,9 @@ static void test_relations(void)
 	g_byte_array_append(a, (const guint8 *)"BLKTOP STREAM 2\n", STREAM_MAGIC_BYTES);
 	check(a, "version 2");
 	a = g_byte_array_new();
+	g_byte_array_append(a, (const guint8 *)"BLKTOP STREAM 1\r", STREAM_MAGIC_BYTES);
+	check(a, "ssh without -t");
+	a = g_byte_array_new();
 	g_byte_array_append(a, (const guint8 *)"root:x:0:0:root:/root", STREAM_MAGIC_BYTES);
 	check(a, "is no stream");
 	check(with(STREAM_TRACE, 1, "x", 1), "not the next trace");

@@ -135,6 +135,21 @@ static int attach(int program, unsigned event)
 	return fd;
 }
 
+/* Since Linux 5.15 the kernel enables it a moment later, by a work queue. */
+#define ENABLED_WAIT_US 200000
+
+/* Another blktop that begins has it on for a moment. */
+static bool stays_on(const struct bpf_names *b)
+{
+	gint64 until = g_get_monotonic_time() + 2 * ENABLED_WAIT_US;
+	while (is_on(b)) {
+		if (g_get_monotonic_time() > until)
+			return true;
+		g_usleep(2000);
+	}
+	return false;
+}
+
 char *bpf_names_add(struct bpf_names *b, const struct ring_format *format)
 {
 	struct ring_printed_call call;
@@ -142,7 +157,7 @@ char *bpf_names_add(struct bpf_names *b, const struct ring_format *format)
 	if (b->is_refused || !g_strv_contains(calls, format->name) || !ring_printed_choose(&call, format))
 		return NULL;
 	if (!b->n)
-		b->was_off = !is_on(b);
+		b->was_off = !stays_on(b);
 	make(&p, &call, b->tag, b->n);
 	int program = load_program(&p), event = program < 0 ? -1 : attach(program, format->id);
 	if (event >= 0) {
@@ -155,9 +170,6 @@ char *bpf_names_add(struct bpf_names *b, const struct ring_format *format)
 		close(program);
 	return NULL;
 }
-
-/* Since Linux 5.15 the kernel enables it a moment later, by a work queue. */
-#define ENABLED_WAIT_US 200000
 
 void bpf_names_restore(const struct bpf_names *b, bool waits)
 {

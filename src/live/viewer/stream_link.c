@@ -222,6 +222,8 @@ static bool read_header(struct stream_link *k, GError **error)
 	}
 	if (!memcmp(magic, STREAM_MAGIC, STREAM_MAGIC_BYTES))
 		return true;
+	if (!memcmp(magic, STREAM_MAGIC, STREAM_MAGIC_BYTES - 1) && magic[STREAM_MAGIC_BYTES - 1] == '\r')
+		return fail(error, STREAM_ERRORS, "a terminal has changed the stream: use ssh without -t");
 	g_autofree char *visible = text_visible(magic);
 	if (g_str_has_prefix(magic, any_version))
 		return fail(error, STREAM_ERRORS, "the stream has version %s, and this blktop reads version 1: use the "
