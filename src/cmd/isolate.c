@@ -112,7 +112,7 @@ static void add_spool(const struct options *o)
 {
 	g_autofree char *dir = o->read.spool ? g_strdup(o->read.spool) : spool_default_dir();
 
-	if ((o->read.n_urls || o->read.relay.kernel) && o->read.stores)
+	if ((o->read.n_urls || o->read.relay.kernel || o->read.stream) && o->read.stores)
 		spool_make_dir(dir, NULL);	/* an error is reported when the spool is opened */
 }
 

@@ -138,15 +138,15 @@ static int report(struct recording *r, int code)
 	if (st.dropped || st.refused)
 		log_error("%" G_GUINT64_FORMAT " packets were not written: the disk was too slow, or they were damaged",
 			  st.dropped + st.refused);
+	if (code == EXIT_FINE && (st.dropped || st.refused))
+		code = EXIT_LOSS;
 	if (r->flight)
 		return !flight_end(r->flight, &r->r) || st.stopped ? EXIT_FAILED : code;
 	fprintf(stderr, "wrote %s: %" G_GUINT64_FORMAT " packets, %s", to, st.packets, timefmt_bytes(bytes, st.bytes));
 	if (st.from_ns <= st.to_ns)
 		fprintf(stderr, ", %s", timefmt_duration(length, st.to_ns - st.from_ns));
 	fputc('\n', stderr);
-	if (st.stopped)
-		return EXIT_FAILED;
-	return code == EXIT_FINE && (st.dropped || st.refused) ? EXIT_LOSS : code;
+	return st.stopped ? EXIT_FAILED : code;
 }
 
 int record_run(const struct read_options *read, const struct shown_options *shown, const struct record_options *o)
@@ -155,17 +155,17 @@ int record_run(const struct read_options *read, const struct shown_options *show
 			       .flight = o->last_ns ? flight_new(o->to, o->last_ns) : NULL };
 	const struct reading_purpose purpose = {
 		.record_to = r.flight ? flight_ring(r.flight) : o->to, .record_last_us = o->last_ns / NS_PER_US,
-		 .records_only = !shown->thresholds,
+		.records_only = !shown->thresholds,
 		.without_spans = !shown->thresholds,
 		.counts_threads = shown->thresholds && thresholds_count_threads(shown->thresholds),
 	};
 	const char *no_kernel = local_no_kernel(read->running);
 
-	if (shown->thresholds && !thresholds_begin(shown, &r.alerts))
-		return EXIT_FAILED;
+	int code = !shown->thresholds || thresholds_begin(shown, &r.alerts) ? EXIT_FINE : EXIT_FAILED;
 	if (r.alerts)
 		alerts_on_alert(r.alerts, on_alert, &r);
-	int code = reading_start(&r.r, read, &purpose);
+	if (code == EXIT_FINE)
+		code = reading_start(&r.r, read, &purpose);
 	if (code == EXIT_FINE) {
 		g_autofree char *to = text_visible(o->to);
 		fprintf(stderr, "recording to %s: %s; Ctrl-C ends it\n", to,

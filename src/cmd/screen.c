@@ -1020,7 +1020,8 @@ static int run_once(struct screen_run *s)
 static int prepare_again(struct screen_run *s)
 {
 	s->late = (struct late_reported){ 0 };
-	if (s->session && s->ended && input_again_stored(s->in))
+	/* What came of a stream does not come again. */
+	if (s->session && (s->ended || s->read->stream) && input_again_stored(s->in))
 		s->live = s->session = false;
 	else
 		input_again(s->in);

@@ -2,6 +2,7 @@
 /* Commands that record missing events: see repairs.h. */
 #include "views/repairs.h"
 
+#include "base/limits.h"
 #include "base/text.h"
 #include "views/registry.h"
 
@@ -137,7 +138,7 @@ char *repair_buffers(const char *domain, const char *session, const char *channe
 char *repair_record_buffer(uint64_t bytes)
 {
 	return g_strdup_printf(REPAIR_RECORD " --kernel-buffer %" G_GUINT64_FORMAT "M",
-			       MIN(bytes, UINT64_C(4) << 30) >> 20);
+			       MIN(bytes, (uint64_t)LIMIT_KERNEL_BUFFER_BYTES) >> 20);
 }
 
 const char *repair_for_losses(void)

@@ -131,18 +131,18 @@ def check_ends(data):
 
 # ---- the screen ----
 
-def check_screen(data):
-    """Standard input is a pipe; q is typed on the terminal."""
+def check_screen(what, data, *steps):
+    """Standard input is a pipe, which stays open; keys are typed on the terminal. steps: what must be seen, then the key."""
     down, up = os.pipe()
     pid, terminal = pty.fork()
     if not pid:
         os.dup2(down, 0)
         for fd in (down, up):
             os.close(fd)
-        os.execve(PROGRAM, [PROGRAM, "--config", "none", "--utc", "--no-spool", "-"], ENV)
+        os.execve(PROGRAM, [PROGRAM, "--config", "none", "--utc", "-"], ENV)
     os.close(down)
     fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 30, 110, 0, 0))
-    seen, sent, typed, until = b"", 0, False, time.monotonic() + LIMIT
+    seen, sent, steps, until = b"", 0, list(steps), time.monotonic() + LIMIT
     os.set_blocking(up, False)
     status = None
     while time.monotonic() < until and status is None:
@@ -154,9 +154,9 @@ def check_screen(data):
                 sent += os.write(up, data[sent:sent + 65536])
         except OSError:
             pass
-        if not typed and sent >= len(data) and b"thumb" in seen:
-            os.write(terminal, b"q")
-            typed = True
+        if steps and sent >= len(data) and steps[0][0] in seen:
+            os.write(terminal, steps.pop(0)[1])
+            seen = b""
         ended, code = os.waitpid(pid, os.WNOHANG)
         if ended:
             status = os.waitstatus_to_exitcode(code)
@@ -165,7 +165,17 @@ def check_screen(data):
         os.waitpid(pid, 0)
     os.close(up)
     os.close(terminal)
-    tap.ok("the screen shows the stream, and its keys come from the terminal", [] if status == 0 and typed else [status, typed, sent, seen[-300:]])
+    tap.ok(what, [] if status == 0 and not steps else [status, steps, sent, seen[-300:]])
+
+
+def check_rules():
+    """Key Y adds rules: what came of the stream is read again, from the packets that were stored."""
+    to = pathlib.Path(work, "pairs")
+    to.mkdir()
+    subprocess.run([sys.executable, HERE / "cli/suggest.py", "--write", to], check=True)
+    data = MAGIC + record(TRACE, 0, b"ust") + record(METADATA, 0, (to / "metadata").read_bytes()) + record(STREAM, 0, struct.pack("<I", 0) + b"s")
+    data += record(PACKET, 0, (to / "s_0").read_bytes()) + record(BEACON, 0, struct.pack("<QQ", 0, 10 ** 12))
+    check_screen("key Y reads what came of a stream again", data, (b"job_start", b"Y"), (b"buffer 4096", b"q"))
 
 
 # ---- live ----
@@ -218,9 +228,10 @@ def main():
         check_ends(data)
         demo = pathlib.Path(tap.ROOT, "tests/traces/demo/trace")
         if demo.exists():
-            check_screen(stream_of(demo))
+            check_screen("the screen shows the stream, and its keys come from the terminal", stream_of(demo), (b"thumb", b"q"))
         else:
             tap.skip("the screen", "no recording")
+        check_rules()
         mounted = os.path.isdir("/sys/kernel/tracing/events")
         if os.geteuid() or not (mounted or pathlib.Path("/sys/kernel/tracing").is_dir()):
             tap.skip("record -o -", "needs root, and a kernel with tracefs")

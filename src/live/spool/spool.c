@@ -244,7 +244,7 @@ static void do_packet(struct spool *s, const struct op *o)
 	note_span(s, m, m ? &p : NULL);
 }
 
-/* What only who reads along needs to know. */
+/* What only a program that reads while it is recorded needs to know. */
 static void do_nothing(struct spool *s, const struct op *o)
 {
 	(void)s, (void)o;

@@ -47,8 +47,8 @@ struct spool *spool_new(const char *dir, uint64_t limit, const char *label, GErr
  * last_us: 0: one trace, DIR/TRACE-N/. Else a ring, DIR/NUMBER/TRACE-N/: what is older is deleted, except the first
  * seconds, which have the state dump. */
 struct spool *spool_new_whole(const char *dir, gint64 last_us);
-/* A stream (stream_format.h) to `fd`, borrowed, instead of files: for who reads along. The functions about chunks,
- * paths and times must not be called. NULL: *error (G_FILE_ERROR). */
+/* A stream (stream_format.h) to `fd`, borrowed, instead of files: for a program that reads while it is
+ * recorded. The functions about chunks, paths and times must not be called. NULL: *error (G_FILE_ERROR). */
 struct spool *spool_new_stream(int fd, GError **error);
 struct spool *spool_ref(struct spool *s);
 /* The last reference writes what is queued, for some seconds at most. NULL is fine. */

@@ -62,7 +62,8 @@ const char *tracefs_instance_tag(const struct tracefs_instance *i);
 /* System calls of these threads are not recorded, as they are those of the reader. */
 bool tracefs_instance_exclude(struct tracefs_instance *i, const int *tids, size_t n, GError **error);
 
-/* Records only the events of these threads, and of those that they make. Before the start. */
+/* Records only events of these threads, of threads that they create, and of what wakes these. Call it before the
+ * start, again if there are more. */
 bool tracefs_instance_follow(struct tracefs_instance *i, const int *tids, size_t n, GError **error);
 
 /* ns of a clock that cannot fail: CLOCK_MONOTONIC, CLOCK_REALTIME. */

@@ -50,13 +50,6 @@ static bool add_field(GString *s, const struct ring_format *format, const struct
 	return true;
 }
 
-/* Does the kernel store the text of this argument itself? */
-static bool is_stored(const struct ring_format *format, const char *argument)
-{
-	g_autofree char *name = g_strdup_printf("__%s_val", argument);
-	return ring_fields_find(format->fields, name);
-}
-
 /* Calls whose argument points to the address of a socket. */
 static const struct { const char *event, *argument; } addresses[] = {
 	{ "sys_enter_connect", "uservaddr" }, { "sys_enter_bind", "umyaddr" }, { "sys_enter_sendto", "addr" },
@@ -88,7 +81,7 @@ static char *call_text(const char *group, const struct ring_format *format)
 	g_string_printf(s, "e:%s/%s syscalls.%s", group, format->name, format->name);
 	for (uint32_t i = 0; i < format->fields->n; i++) {
 		const struct ring_field *f = &format->fields->fields[i];
-		bool is_path = ring_is_path(f) && !is_stored(format, f->name);
+		bool is_path = ring_is_path(f) && !ring_is_stored(format, f->name);
 		if (!is_path && ring_field_rule(format, f).encoding == RING_OMIT)
 			continue;
 		if (is_path && is_word(f->name))

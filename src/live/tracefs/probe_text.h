@@ -29,7 +29,8 @@ void probe_offsets_find(struct probe_offsets *o, const struct btf *b);
 char *probe_text(const char *group, const struct ring_format *format, const struct probe_offsets *o);
 /* A probe where a descriptor gets its file, named RING_PROBE_INSTALL; g_free. */
 char *probe_text_install(const char *group, const struct probe_offsets *o);
-/* Of its events those of pipes and sockets; NULL: they cannot be told from others. */
+/* The filter of that probe that selects pipes and sockets; NULL: offsets are missing, and all descriptors are
+ * recorded. */
 const char *probe_install_filter(const struct probe_offsets *o);
 
 #endif

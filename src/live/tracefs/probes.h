@@ -3,8 +3,8 @@
  * Probes of our own in the kernel's tracer (dynamic_events). They belong to the whole machine, not to an instance, so
  * they are in a group named by process, blktop_PID, and must be removed: at the end, or by a later run.
  *
- * A kernel can lack each kind. What it refuses is left out, and the event that the probe would sit on is recorded as it
- * is. Others' probes are never touched. One thread.
+ * Each kind can be missing in a kernel. If the kernel refuses a probe, the event that it would be attached to is
+ * recorded without it. Others' probes are never touched. One thread.
  */
 #ifndef BLK_LIVE_TRACEFS_PROBES_H
 #define BLK_LIVE_TRACEFS_PROBES_H

@@ -10,12 +10,6 @@
 #define NAME_AT (HEAD + 4 * RING_PRINTED_VALUES)	/* where the event says where its name is */
 #define TEXT_AT (NAME_AT + 4)
 
-static bool is_stored(const struct ring_format *format, const char *argument)
-{
-	g_autofree char *name = g_strdup_printf("__%s_val", argument);
-	return ring_fields_find(format->fields, name);
-}
-
 bool ring_printed_choose(struct ring_printed_call *ret, const struct ring_format *format)
 {
 	unsigned n = 0;
@@ -25,7 +19,7 @@ bool ring_printed_choose(struct ring_printed_call *ret, const struct ring_format
 	for (uint32_t i = 0; i < format->fields->n; i++) {
 		const struct ring_field *f = &format->fields->fields[i];
 		struct ring_field_rule rule = ring_field_rule(format, f);
-		if (ring_is_path(f) && (ret->name || f->size != 8 || is_stored(format, f->name)))
+		if (ring_is_path(f) && (ret->name || f->size != 8 || ring_is_stored(format, f->name)))
 			return false;
 		if (ring_is_path(f))
 			ret->name = f;

@@ -129,6 +129,12 @@ bool ring_is_path(const struct ring_field *f)
 	return false;
 }
 
+bool ring_is_stored(const struct ring_format *format, const char *argument)
+{
+	g_autofree char *name = g_strdup_printf("__%s_val", argument);
+	return ring_fields_find(format->fields, name);
+}
+
 /* __NAME_val is the text that argument NAME points to (Linux 7.0, kernel/trace/trace_syscalls.c). */
 static struct ring_field_rule user_text(const struct ring_field *f)
 {

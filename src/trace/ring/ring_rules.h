@@ -33,8 +33,9 @@ enum ring_extra {
 };
 
 /*
- * What blktop's own probes (live/tracefs/probe_text.h) record beside the fields of the event that they sit on. Numbers
- * of 8 bytes, counted from 0, are raw memory: RING_RAW_ADDRESS of a struct sockaddr, RING_RAW_PACKET of a packet.
+ * What blktop's own probes (live/tracefs/probe_text.h) record beside the fields of the event that they are attached
+ * to. Numbers of 8 bytes, counted from 0, are raw memory: RING_RAW_ADDRESS of a struct sockaddr, RING_RAW_PACKET of a
+ * packet.
  */
 #define RING_RAW_ADDRESS "sockaddr"
 #define RING_RAW_PATH "sun_path"	/* the text behind the address's family: shows whether it could be read */
@@ -52,6 +53,8 @@ enum ring_extra {
 
 /* Is it an argument whose text a file's name is? */
 bool ring_is_path(const struct ring_field *argument);
+/* Does the kernel store the text of this argument with the event (Linux 7.0)? */
+bool ring_is_stored(const struct ring_format *format, const char *argument);
 
 /* Raw memory in the fields NAME0, NAME1, ..., side by side: its offset in the event. False: fewer bytes than that. */
 bool ring_raw_bytes(const struct ring_fields *fields, const char *name, uint32_t n_bytes, uint32_t *ret_offset);
