@@ -118,6 +118,8 @@
 	  "the others are left out, and counted", "what a person looks at; an incident has more of one kind") \
 	X(RULES, 1000, "rules", "rules for spans (--spans)", \
 	  "they are refused", "each is checked for every event that it names") \
+	X(RULE_CLASSES, 8192, "events", "events of different names that match patterns of rules", \
+	  "rules do not apply to the others", "the interfaces of GPUs have 3,000 functions") \
 	X(RULE_LINE_BYTES, 4096, "bytes", "a line of a file of rules", \
 	  "the file is refused", "people type less") \
 	X(RULE_TEXT_BYTES, 256, "bytes", "a text that a rule takes from an event", \

@@ -34,6 +34,11 @@
  *         "*" is all fields, contexts included, in the format of base/fields.h (bytes).
  *         BLK_COUNTERS is all contexts that are perf counters: see blk_class.counters.
  * needs   short text: what blktop shows if this event is recorded (--list-events), or NULL.
+ * row_of_class
+ *         not NULL: `event` is a pattern with '*' anywhere, as in LTTng's event rules, and takes no event itself. A
+ *         reader calls the function of the first such row once for each event class, with the row that takes the event
+ *         otherwise (G_MAXUINT16: none). The function returns the row to use, which may have been added behind the n
+ *         rows of the table. Any thread may call it.
  */
 #define BLK_MAX_FIELDS 16
 #define BLK_COUNTERS "perf_*"
@@ -43,6 +48,7 @@ struct blk_subscription {
 	const char *event;
 	const char *fields[BLK_MAX_FIELDS + 1];
 	const char *needs;
+	uint16_t (*row_of_class)(const char *event, uint16_t row);
 };
 
 /* Slots of a layout: first the contexts, then the counters, then the row's fields. */

@@ -228,6 +228,7 @@ struct blk_matcher {
 	uint16_t probes;		/* row of BLK_PROBES; G_MAXUINT16: none */
 	uint16_t others;		/* row "*", for events that no other row takes; or G_MAXUINT16 */
 	uint16_t user;			/* row of BLK_USER; or G_MAXUINT16 */
+	uint16_t (*row_of_class)(const char *event, uint16_t row);	/* of the first row that has one; or NULL */
 };
 
 struct prefix {
@@ -251,6 +252,10 @@ struct blk_matcher *blk_matcher_new(const struct blk_subscription *rows, size_t 
 	m->probes = m->others = m->user = G_MAXUINT16;
 	for (size_t i = 0; i < n; i++) {
 		struct prefix p = { rows[i].event, strlen(rows[i].event), i };
+		if (rows[i].row_of_class) {
+			m->row_of_class = m->row_of_class ?: rows[i].row_of_class;
+			continue;
+		}
 		if (!strcmp(p.text, BLK_PROBES) || !strcmp(p.text, BLK_USER)) {
 			*(strcmp(p.text, BLK_USER) ? &m->probes : &m->user) = (uint16_t)i;
 			continue;
@@ -283,7 +288,8 @@ uint16_t blk_matcher_class(const struct blk_matcher *m, const char *event, bool 
 {
 	uint16_t row = blk_matcher_row(m, event);
 	bool free = row == G_MAXUINT16 || row == m->others;
-	return is_probe && free && m->probes != G_MAXUINT16 ? m->probes : row;
+	row = is_probe && free && m->probes != G_MAXUINT16 ? m->probes : row;
+	return m->row_of_class ? m->row_of_class(event, row) : row;
 }
 
 bool blk_is_probe(const char *event, size_t n_fields, const char *first, const char *second)

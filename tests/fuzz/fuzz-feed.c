@@ -17,9 +17,9 @@
 #define MAX_PUSHES 400
 
 static const struct blk_subscription rows[] = {
-	{ "said", { "n", "text" }, NULL },
-	{ "all", { "*" }, NULL },
-	{ "event_*", { "n", "text", "list[1]" }, NULL },
+	{ .event = "said", .fields = { "n", "text" } },
+	{ .event = "all", .fields = { "*" } },
+	{ .event = "event_*", .fields = { "n", "text", "list[1]" } },
 };
 
 #define BEGIN(uuid, domain) \

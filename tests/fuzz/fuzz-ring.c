@@ -17,9 +17,9 @@
 #define MAX_CPUS 8
 
 static const struct blk_subscription rows[] = {
-	{ "sched_switch", { "prev_tid", "next_comm" }, NULL },
-	{ "irq_handler_entry", { "name" }, NULL },
-	{ "syscall_entry_unknown", { "id", "args[5]" }, NULL },
+	{ .event = "sched_switch", .fields = { "prev_tid", "next_comm" } },
+	{ .event = "irq_handler_entry", .fields = { "name" } },
+	{ .event = "syscall_entry_unknown", .fields = { "id", "args[5]" } },
 };
 
 struct fuzz {

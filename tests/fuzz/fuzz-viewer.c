@@ -13,10 +13,10 @@
 #include "lib/fuzz_relay.h"
 
 static const struct blk_subscription rows[] = {
-	{ "zipkin:timestamp", { "trace_name", "service_name", "port_no", "event" }, NULL },
-	{ "zipkin:*", { "key", "val" }, NULL },
-	{ "sched_switch", { "prev_comm", "prev_tid", "next_tid" }, NULL },
-	{ "syscall_*", { "*" }, NULL },
+	{ .event = "zipkin:timestamp", .fields = { "trace_name", "service_name", "port_no", "event" } },
+	{ .event = "zipkin:*", .fields = { "key", "val" } },
+	{ .event = "sched_switch", .fields = { "prev_comm", "prev_tid", "next_tid" } },
+	{ .event = "syscall_*", .fields = { "*" } },
 };
 
 struct answer {

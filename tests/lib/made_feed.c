@@ -4,8 +4,8 @@
 #include "lib/made_feed.h"
 
 static const struct blk_subscription rows[] = {
-	{ "said", { "n" }, NULL },
-	{ "later", { "text" }, NULL },
+	{ .event = "said", .fields = { "n" } },
+	{ .event = "later", .fields = { "text" } },
 };
 
 const char more_metadata[] =

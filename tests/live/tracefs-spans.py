@@ -4,6 +4,7 @@
 import collections
 import json
 import os
+import pathlib
 import subprocess
 
 import tracefs
@@ -41,6 +42,18 @@ def check_spans(program):
     tap.ok("nearly all of their time is explained", [] if known > 0.9 * sum(s["duration_ns"] for s in spans.values()) else [known])
 
 
+def check_wait():
+    """The user's own time stays; without one, a busy machine has more time than LTTng-UST's 3 s."""
+    said, want = [], ["30000", "250"]
+    for own in (None, "250"):
+        path = os.path.join(tracefs.work, "waits")
+        tracefs.ENV.pop("LTTNG_UST_REGISTER_TIMEOUT", None)
+        tracefs.ENV.update({"LTTNG_UST_REGISTER_TIMEOUT": own} if own else {})
+        tracefs.run("--view", "events", "--", "sh", "-c", f"echo $LTTNG_UST_REGISTER_TIMEOUT >{path}")
+        said += pathlib.Path(path).read_text(encoding="ascii").split()
+    tap.ok("a followed program waits until its events are enabled", [] if said == want else [said])
+
+
 def main():
     reason = tracefs.unusable()
     program = os.path.join(tracefs.work, "spangen")
@@ -52,6 +65,7 @@ def main():
         return
     with tracefs.mounted():
         check_spans(program)
+        check_wait()
     tap.done()
 
 

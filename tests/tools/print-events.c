@@ -26,7 +26,7 @@
 #include "base/fields.h"
 #include "trace/native/native.h"
 
-static const struct blk_subscription rows[] = { { "*", { "*", NULL }, NULL } };
+static const struct blk_subscription rows[] = { { .event = "*", .fields = { "*", NULL } } };
 
 static void put_text(const char *s, size_t n)
 {

@@ -1054,7 +1054,8 @@ static const char rules_text[] =
 	"parent=thread\n"
 	"[run]\nbegin=sched_switch\nend=sched_switch\nbegin_key=next_tid\nend_key=prev_tid\n"
 	"name=${next_comm}\nservice=cpu ${cpu}\nbegin_if=next_tid != 0\nend_if=prev_tid != 0\n"
-	"[stamp]\nbegin=zipkin:timestamp\nend=zipkin:timestamp\nname=${event}\nparent=thread\n";
+	"[stamp]\nbegin=zipkin:timestamp\nend=zipkin:timestamp\nname=${payload.event}\nparent=thread\n"
+	"[call]\nbegin=syscall_entry_*\nend=syscall_exit_${1}\nname=${1} of ${event}\n";
 
 static void install(const char *text)
 {

@@ -10,6 +10,7 @@
 #include "state/kernel/facts.h"
 #include "state/kernel/slice_state.h"
 #include "state/kernel/threads.h"
+#include "state/kernel/subscriptions.h"
 #include "state/publish/model.h"
 #include "state/slice/slice_file.h"
 #include "state/spans/rules.h"
@@ -283,6 +284,29 @@ static bool open_spans(uint64_t n)
 	return functions;
 }
 
+/* n events that match a pattern: does each have a row? */
+static bool rule_classes(uint64_t n)
+{
+	static const char text[] = "[r]\nbegin=p:*_begin\nend=p:${1}_end\n";
+	g_autoptr(GError) error = NULL;
+	struct rules *r = rules_new();
+	size_t n_rows;
+	unsigned n_made = 0;
+
+	g_assert_true(rules_parse(r, "rules", text, strlen(text), false, &error) && rules_install(r, &error));
+	const struct blk_subscription *rows = slice_subscriptions(&n_rows);
+	struct blk_matcher *m = blk_matcher_new(rows, n_rows);
+	for (unsigned i = 0; i < n; i++) {
+		g_autofree char *event = g_strdup_printf("p:%u_begin", i);
+		uint16_t row = blk_matcher_class(m, event, false);
+		n_made += row != G_MAXUINT16;
+		g_assert_true(row == G_MAXUINT16 || g_str_equal(rows[row].event, event));
+	}
+	blk_matcher_free(m);
+	rules_install(NULL, NULL);
+	return n_made == n;
+}
+
 /* n threads, each with an open pair at once: is a rule proposed? */
 static bool suggest_keys(uint64_t n)
 {
@@ -523,6 +547,7 @@ int main(int argc, char **argv)
 		{ "held-records", held_records, 0 }, { "early-events", early_events, 0 },
 		{ "waker-looks", waker_looks, 0 }, { "counters", counters, 0 }, { "open-spans", open_spans, 0 },
 		{ "suggest-keys", suggest_keys, 0 },
+		{ "rule-classes", rule_classes, 0 },
 		{ "trace-functions", trace_functions, 0 }, { "span-halves", span_halves, 0 },
 		{ "open-trace-seconds", open_trace_seconds, 0 }, { "operations", operations, 0 }, { "forks", forks, 0 },
 		{ "gap-steps", gap_steps, 0 }, { "slice-bytes", slice_bytes, 0 },

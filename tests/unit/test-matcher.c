@@ -3,12 +3,12 @@
 #include "trace/reader.h"
 
 static const struct blk_subscription rows[] = {
-	{ "syscall_entry_*", { NULL }, NULL },		/* 0 */
-	{ "sched_switch", { NULL }, NULL },		/* 1 */
-	{ "syscall_entry_openat", { NULL }, NULL },	/* 2 */
-	{ "syscall_*", { NULL }, NULL },		/* 3 */
-	{ "sched_switch", { NULL }, NULL },		/* 4: never, 1 has it */
-	{ "zipkin:keyval*", { NULL }, NULL },		/* 5 */
+	{ .event = "syscall_entry_*", .fields = { NULL } },		/* 0 */
+	{ .event = "sched_switch", .fields = { NULL } },		/* 1 */
+	{ .event = "syscall_entry_openat", .fields = { NULL } },	/* 2 */
+	{ .event = "syscall_*", .fields = { NULL } },		/* 3 */
+	{ .event = "sched_switch", .fields = { NULL } },		/* 4: never, 1 has it */
+	{ .event = "zipkin:keyval*", .fields = { NULL } },		/* 5 */
 };
 
 static void test_rows(void)
@@ -35,7 +35,7 @@ static void test_rows(void)
 static void test_everything(void)
 {
 	static const struct blk_subscription all[] = {
-		{ "*", { NULL }, NULL }, { "a", { NULL }, NULL },
+		{ .event = "*", .fields = { NULL } }, { .event = "a", .fields = { NULL } },
 	};
 	struct blk_matcher *m = blk_matcher_new(all, 2);
 	g_assert_cmpuint(blk_matcher_row(m, "a"), ==, 1);

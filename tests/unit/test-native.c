@@ -16,10 +16,10 @@
 #include <unistd.h>
 
 static const struct blk_subscription rows[] = {
-	{ "sched_switch", { "prev_comm", "prev_tid", "prev_state", "next_tid" }, NULL },
-	{ "syscall_entry_*", { "filename|pathname", "fd", "flags", "buf" }, NULL },
-	{ "syscall_exit_*", { "ret", "fildes[1]", "fildes" }, NULL },
-	{ "zipkin:*", { "trace_name", "service_name", "trace_id", "event|key", "val" }, NULL },
+	{ .event = "sched_switch", .fields = { "prev_comm", "prev_tid", "prev_state", "next_tid" } },
+	{ .event = "syscall_entry_*", .fields = { "filename|pathname", "fd", "flags", "buf" } },
+	{ .event = "syscall_exit_*", .fields = { "ret", "fildes[1]", "fildes" } },
+	{ .event = "zipkin:*", .fields = { "trace_name", "service_name", "trace_id", "event|key", "val" } },
 };
 
 static struct native *open_native(const char *path)
@@ -321,7 +321,7 @@ static void write_said(const char *dir, const char *name, int before, int all, u
  * takes batches here: the other stream has events all the time, this one then a burst. */
 static void test_many_tallies(void)
 {
-	static const struct blk_subscription said[] = { { "said", { "text" }, NULL } };
+	static const struct blk_subscription said[] = { { .event = "said", .fields = { "text" } } };
 	enum { ALL = 4000 };
 	g_autofree char *dir = test_temp_dir();
 	const char *const paths[] = { dir, NULL };

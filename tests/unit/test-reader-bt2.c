@@ -11,13 +11,13 @@
 
 enum { SWITCH, NEWFSTATAT, PIPE, ALL };
 static const struct blk_subscription rows[] = {
-	[SWITCH] = { "sched_switch", { "prev_comm", "prev_tid", "prev_state", "next_tid", NULL }, NULL },
-	[NEWFSTATAT] = { "syscall_entry_newfstatat", { "filename", "flag", NULL }, NULL },
-	[PIPE] = { "syscall_exit_pipe2", { "fildes[1]", "fildes", "fildes[7]", NULL }, NULL },
-	[ALL] = { "*", { NULL }, NULL },
+	[SWITCH] = { .event = "sched_switch", .fields = { "prev_comm", "prev_tid", "prev_state", "next_tid", NULL } },
+	[NEWFSTATAT] = { .event = "syscall_entry_newfstatat", .fields = { "filename", "flag", NULL } },
+	[PIPE] = { .event = "syscall_exit_pipe2", .fields = { "fildes[1]", "fildes", "fildes[7]", NULL } },
+	[ALL] = { .event = "*", .fields = { NULL } },
 };
 
-static const struct blk_subscription no_rows[] = { { "no such event", { NULL }, NULL } };
+static const struct blk_subscription no_rows[] = { { .event = "no such event", .fields = { NULL } } };
 
 static struct source *open_path(const char *path, const struct blk_subscription *r, size_t n)
 {

@@ -7,7 +7,7 @@
 #include "trace/bt2/bt2_mip.h"
 #include "trace/reader.h"
 
-static const struct blk_subscription rows[] = { { "*", { NULL }, NULL } };
+static const struct blk_subscription rows[] = { { .event = "*", .fields = { NULL } } };
 
 struct copy {
 	char *dir;		/* a copy of a kernel trace with two streams */

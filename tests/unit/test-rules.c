@@ -31,7 +31,16 @@ static void test_errors(void)
 		{ "[x]\nhello\n", "my.spans:2: 'hello' is neither [RULE] nor KEY=VALUE" },
 		{ "[x]\ncolour=red\n", "my.spans:2: a rule has no 'colour'" },
 		{ "[x]\nbegin=\n", "my.spans:2: begin= has no value" },
-		{ "[x]\nbegin=sys_*\n", "my.spans:2: begin takes the name of one event, not 'sys_*'" },
+		{ "[x]\nbegin=${1}\n", "my.spans:2: '${1}': only end= can have ${1}" },
+		{ "[x]\nbegin=*a*b*c*d*\n", "my.spans:2: '*a*b*c*d*' has more than 4 stars" },
+		{ "[x]\nbegin=a*\nend=${1}${1}\n", "my.spans:3: '${1}${1}' has ${1} twice" },
+		{ "[x]\nbegin=a*\nend=${name}\n", "my.spans:3: '${name}': after '$' comes {1}" },
+		{ "[x]\nbegin=a*\nend=b${2}\n", "my.spans:1: [x]: there is no ${2}: end=b${2} has no such star" },
+		{ "[x]\nbegin=a*\nend=b*\nname=${2}\n", "my.spans:1: [x]: there is no ${2}: begin=a* has no such" },
+		{ "[x]\nbegin=a*\nend=b*\nend_key=1\nbegin_key=1\n",
+		  "my.spans:1: [x]: there is no ${1}: end=b* has no such star" },
+		{ "[x]\nbegin=a*\nend=b${1}\n[y]\nbegin=a\nend=b\nparent=x\n",
+		  "my.spans:4: [y]: the events of its parent x are paired by ${1}" },
 		{ "[x]\nbegin=a\nend=b\nkey=fd;x\n", "my.spans:4: 'fd;x' is not a field name" },
 		{ "[x]\nbegin=a\nend=b\nname=open ${path\n", "my.spans:4: '${' without '}' in 'open ${path'" },
 		{ "[x]\nbegin=a\nend=b\nnested=maybe\n", "my.spans:4: nested takes yes or no, not 'maybe'" },
@@ -185,6 +194,37 @@ static const struct made made[] = {
 	  "parent_key=job\n",
 	  "10 0 u:u:a other=1\n20 0 u:u:a other=2\n30 0 u:u:b other=2\n40 0 u:u:c n=1 other=3\n50 0 u:u:d n=1\n",
 	  "010-10 job  partial\n020-20 job  partial\n030-30 job  partial\n040-50 part  complete" },
+	{ "pattern", "[cuda]\nbegin=c:*_entry\nend=c:${1}_exit\nname=${1} of ${event}\nnested=yes\nparent=thread\n",
+	  "10 0 u:c:sync_entry ctx.vtid=7\n20 0 u:c:copy_entry ctx.vtid=7\n25 0 u:c:sync_entry ctx.vtid=8\n"
+	  "30 0 u:c:copy_exit ctx.vtid=7\n40 0 u:c:sync_exit ctx.vtid=7\n45 0 u:c:other_exit ctx.vtid=7\n"
+	  "50 0 u:c:sync_exit ctx.vtid=8\n60 0 u:d:sync_entry ctx.vtid=7\n",
+	  "010-40 sync of sync_entry  complete\n020-30 copy of copy_entry  complete of sync of sync_entry\n"
+	  "025-50 sync of sync_entry  complete\n045-45 cuda  partial" },
+	{ "pattern-of-two-stars", "[x]\nbegin=*:*_start\nend=${1}:end_*_${2}\nname=${2} by ${1}\nkey=id,2\n",
+	  "10 0 u:p:a_start_start id=1\n20 0 u:q:end__a id=1\n30 0 u:p:end_9_a_start id=1\n40 0 u:p:b_start id=1\n"
+	  "50 0 u:p:end__b id=2\n60 0 u:p:end__b id=1\n",
+	  "010-30 a_start by p  complete\n020-20 x  partial\n030-60 end_9_a by p  open\n"
+	  "040-60 b by p  complete\n050-50 x  partial" },
+	{ "pattern-beside-names", "[one]\nbegin=c:f_entry\nend=c:f_exit\nkey=id\nname=${event}\n"
+	  "[all]\nbegin=c:*_entry\nend=c:${1}_exit\nkey=n\n",
+	  "10 0 u:c:f_entry id=1 n=7\n20 0 u:c:g_entry id=1 n=8\n30 0 u:c:g_exit id=1 n=8\n"
+	  "40 0 u:c:f_exit id=1 n=7\n",
+	  "010-40 all  complete\n010-40 f_entry  complete\n020-30 all  complete" },
+	{ "phase", "[api]\nbegin=h:*\nend=h:${1}\nbegin_if=phase == 0\nend_if=phase == 1\nname=${event}\n"
+	  "nested=yes\n",
+	  "10 0 u:h:malloc phase=0 ctx.vtid=7\n20 0 u:h:copy phase=0 ctx.vtid=7\n30 0 u:h:copy phase=1 ctx.vtid=7\n"
+	  "40 0 u:h:malloc phase=1 ctx.vtid=7\n",
+	  "010-40 malloc  complete\n020-30 copy  complete" },
+	{ "own-name-as-key", "[e]\nbegin=h:*\nend=h:*\nbegin_if=phase == 0\nend_if=phase == 1\nkey=event\n"
+	  "name=${payload.event}\n",
+	  "10 0 u:h:a phase=0 event=\"x\"\n20 0 u:h:b phase=0 event=\"y\"\n30 0 u:h:a phase=1 event=\"z\"\n",
+	  "010-30 x  complete\n020-30 y  open" },
+	{ "pattern-of-calls", "[call]\nbegin=syscall_entry_*\nend=syscall_exit_${1}\nname=${1}\n",
+	  "10 0 sched_switch prev_tid=0 prev_state=0 next_tid=7 prev_comm=\"s\" next_comm=\"p\"\n"
+	  "20 0 syscall_entry_openat filename=\"/x\" dfd=-100 flags=0\n30 0 syscall_exit_openat ret=3\n"
+	  "32 0 syscall_entry_read fd=3\n36 0 syscall_exit_read ret=3\n"
+	  "40 0 sched_switch prev_tid=7 prev_state=1 next_tid=0 prev_comm=\"p\" next_comm=\"s\"\n",
+	  "020-30 openat  complete\n032-36 read  complete" },
 	{ "lost", "[job]\nbegin=u:a\nend=u:b\nkey=id\n",
 	  "10 0 u:u:a id=1\n20 0 u:!lost events=3 begin=15 end=20\n30 0 u:u:b id=1\n40 0 u:u:a id=1\n"
 	  "50 0 u:u:b id=1\n", "010-30 job  partial\n040-50 job  complete" },
@@ -219,6 +259,12 @@ static void test_keyless(void)
 		{ "[job]\nbegin=u:a\nend=u:b\nkey=id\nend_if=n == 1\n",
 		  "10 0 u:u:a id=1\n20 0 u:u:b n=0\n30 0 u:u:b id=1 n=1\n", NULL },
 		{ "[job]\nbegin=u:a\nend=u:b\nkey=id\n", "10 0 u:u:a id=1\n", "rules:1: [job]: no u:b" },
+		{ "[job]\nbegin=u:*\nend=v:${1}\nkey=id\n", "10 0 u:u:a id=1\n", "rules:1: [job]: no v:${1}" },
+		{ "[job]\nbegin=u:*\nend=v:${1}\nkey=id\n", "10 0 u:u:a id=1\n20 0 u:v:a x=1\n",
+		  "rules:1: [job]: v:${1} has no field id of its key" },
+		{ "[job]\nbegin=zipkin:*\nend=zipkin:${1}\nkey=a,b,c,d,e,f,g,h\n",
+		  "10 0 u:zipkin:timestamp a=1 b=1 c=1 d=1 e=1 f=1 g=1 h=1\n", "rules:1: [job]: no room for the fields "
+		  "of zipkin:timestamp and others (at most 16 of an event, 8192 events)" },
 		{ "[job]\nbegin=u:a\nend=u:b\nkey=id\n[part]\nbegin=u:c\nend=u:d\nkey=n\nparent=job\nparent_key=job\n",
 		  "10 0 u:u:a id=1\n20 0 u:u:c n=1\n30 0 u:u:d n=1\n40 0 u:u:b id=1\n",
 		  "rules:5: [part]: u:c has no field job of its parent_key" },

@@ -5,9 +5,9 @@
 
 enum { SWITCH, OPEN, SPAN };
 static const struct blk_subscription rows[] = {
-	[SWITCH] = { "sched_switch", { "prev_tid", "next_tid", "prev_comm", NULL }, NULL },
-	[OPEN] = { "syscall_entry_open*", { "fd|dfd", "filename", "fildes[1]", NULL }, NULL },
-	[SPAN] = { "zipkin:timestamp", { "event", NULL }, NULL },
+	[SWITCH] = { .event = "sched_switch", .fields = { "prev_tid", "next_tid", "prev_comm", NULL } },
+	[OPEN] = { .event = "syscall_entry_open*", .fields = { "fd|dfd", "filename", "fildes[1]", NULL } },
+	[SPAN] = { .event = "zipkin:timestamp", .fields = { "event", NULL } },
 };
 
 static struct recording *record(const char *text)

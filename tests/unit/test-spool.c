@@ -502,7 +502,8 @@ static void test_full(void)
 /* How many events "said" and "later" are in the spool as it is now. */
 static void count_made(struct spool *spool, unsigned said, unsigned later)
 {
-	static const struct blk_subscription rows[] = { { "said", { "n" }, NULL }, { "later", { "text" }, NULL } };
+	static const struct blk_subscription rows[] = { { .event = "said", .fields = { "n" } },
+							{ .event = "later", .fields = { "text" } } };
 	const char *const paths[] = { spool_path(spool), NULL };
 	g_autoptr(GError) error = NULL;
 	struct blk_batch b;

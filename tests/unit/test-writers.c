@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-static const struct blk_subscription rows[] = { { "e", { "n" }, NULL } };
+static const struct blk_subscription rows[] = { { .event = "e", .fields = { "n" } } };
 
 #define OFFSET INT64_C(1700000000000000000)
 #define TYPES \

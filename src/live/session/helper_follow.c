@@ -19,6 +19,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -108,6 +109,10 @@ static void set_standard_files(struct helper_state *w, int output_fd)
 	}
 }
 
+/* How long (ms) LTTng-UST holds main() back until the session daemon has enabled the events (lttng-ust(3)). Its usual
+ * 3 s are too short on a busy machine: then a short program ends before any event of it is recorded. */
+#define REGISTER_WAIT "LTTNG_UST_REGISTER_TIMEOUT"
+
 G_NORETURN static void become_program(struct helper_state *w, pid_t session_helper, int go_fd, int output_fd)
 {
 	char byte;
@@ -125,6 +130,7 @@ G_NORETURN static void become_program(struct helper_state *w, pid_t session_help
 	} while (n < 0 && errno == EINTR);
 	if (n != 1)
 		_exit(127);		/* the helper closed the pipe: do not run */
+	setenv(REGISTER_WAIT, "30000", false);
 	execvp(w->o->program[0], w->o->program);
 	int code = errno == ENOENT ? 127 : 126;
 	const char *why = g_strerror(errno);

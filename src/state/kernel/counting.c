@@ -6,25 +6,44 @@
  */
 #include "state/kernel/event_class.h"
 #include "state/kernel/handlers.h"
+#include "state/kernel/rules_table.h"
 #include "state/kernel/subscriptions.h"
 
 struct counted_rows {
 	bool kernel;			/* events of the kernel count, too */
 	struct blk_subscription *subs;
-	size_t n;			/* rows of the usual table */
+	size_t n;			/* rows that the usual table can have */
+	unsigned generation;		/* of the rules in it */
 };
 
-static size_t place_of(const struct counted_rows *table, const struct blk_subscription *row, size_t i)
+static struct counted_rows all = { .kernel = true }, user;
+
+static size_t place_of(const struct counted_rows *table, const char *event, size_t i)
 {
-	return table->kernel || strchr(row->event, ':') ? table->n + i : i;
+	return table->kernel || strchr(event, ':') ? table->n + i : i;
 }
 
-static bool is_current(const struct counted_rows *table, const struct blk_subscription *rows, size_t n)
+/* The row for a class that a pattern matches, in the place that its row of the usual table has here. */
+static uint16_t row_of_class(const struct counted_rows *table, const char *event, uint16_t row)
 {
-	for (size_t i = 0; i < n && table->n == n; i++)
-		if (memcmp(&table->subs[place_of(table, &rows[i], i)], &rows[i], sizeof *rows))
-			return false;
-	return table->subs && table->n == n;
+	size_t n;
+	uint16_t usual = row < table->n ? row : row < 2 * table->n ? (uint16_t)(row - table->n) : G_MAXUINT16;
+	uint16_t made = rules_row_of_class(event, usual);
+	if (made == usual)
+		return row;
+	size_t place = place_of(table, event, made);
+	table->subs[place] = slice_subscriptions(&n)[made];
+	return (uint16_t)place;
+}
+
+static uint16_t row_of_class_all(const char *event, uint16_t row)
+{
+	return row_of_class(&all, event, row);
+}
+
+static uint16_t row_of_class_user(const char *event, uint16_t row)
+{
+	return row_of_class(&user, event, row);
 }
 
 static const struct blk_subscription *rows_of(struct counted_rows *table, size_t *ret_n)
@@ -33,46 +52,53 @@ static const struct blk_subscription *rows_of(struct counted_rows *table, size_t
 	size_t n;
 	const struct blk_subscription *rows = slice_subscriptions(&n);
 	g_mutex_lock(&lock);
-	if (!is_current(table, rows, n)) {
+	if (!table->subs || table->generation != rules_generation()) {
 		g_free(table->subs);
-		table->subs = g_new0(struct blk_subscription, 2 * n + 1);
-		table->n = n;
-		for (size_t i = 0; i < 2 * n; i++)
+		table->n = rules_capacity();
+		table->generation = rules_generation();
+		table->subs = g_new0(struct blk_subscription, 2 * table->n + 1);
+		for (size_t i = 0; i < 2 * table->n; i++)
 			table->subs[i].event = "";
-		for (size_t i = 0; i < n; i++)
-			table->subs[place_of(table, &rows[i], i)] = rows[i];
-		table->subs[2 * n] = (struct blk_subscription){ table->kernel ? "*" : BLK_USER, { BLK_COUNTERS },
-								NULL };
+		for (size_t i = 0; i < n; i++) {
+			struct blk_subscription *at = &table->subs[place_of(table, rows[i].event, i)];
+			*at = rows[i];
+			if (at->row_of_class)
+				at->row_of_class = table->kernel ? row_of_class_all : row_of_class_user;
+		}
+		table->subs[2 * table->n] = (struct blk_subscription){ .event = table->kernel ? "*" : BLK_USER,
+								       .fields = { BLK_COUNTERS } };
 	}
 	g_mutex_unlock(&lock);
-	*ret_n = 2 * n + 1;
+	*ret_n = 2 * table->n + 1;
 	return table->subs;
 }
 
 const struct blk_subscription *slice_subscriptions_counting(size_t *ret_n)
 {
-	static struct counted_rows all = { .kernel = true };
 	return rows_of(&all, ret_n);
 }
 
 const struct blk_subscription *slice_subscriptions_counting_user(size_t *ret_n)
 {
-	static struct counted_rows user;
 	return rows_of(&user, ret_n);
+}
+
+static unsigned usual_rows(void)
+{
+	size_t n;
+	slice_subscriptions(&n);	/* makes the table, if there is none yet */
+	return (unsigned)rules_capacity();
 }
 
 unsigned counting_base(unsigned row)
 {
-	size_t n;
-	slice_subscriptions(&n);
-	return row < n ? row : row - (unsigned)n;
+	unsigned n = usual_rows();
+	return row < n ? row : row - n;
 }
 
 bool counting_has(unsigned row)
 {
-	size_t n;
-	slice_subscriptions(&n);
-	return row >= n;
+	return row >= usual_rows();
 }
 
 /* Counts the event, then calls its handler in the usual table. */

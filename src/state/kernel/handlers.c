@@ -445,7 +445,11 @@ static void on_call(struct fed_event *f)
 	"dfd|oldfd|fildes|family|domain|uaddr|fd|ufd", "cmd|newfd|type|max_fd|op", "flags|arg|val|unshare_flags", \
 	"count|len|size", "fd_out|out_fd|fdout" }
 
-struct event_row { struct blk_subscription sub; handler on; uint32_t what; };
+struct event_row {
+	struct { const char *event, *fields[BLK_MAX_FIELDS + 1], *needs; } sub;
+	handler on;
+	uint32_t what;
+};
 static const struct event_row rows[] = {
 	{ { "sched_switch", { "prev_tid|prev_pid", "prev_state", "next_tid|next_pid", "prev_comm",
 			      "next_comm", "prev_prio", "next_prio", BLK_COUNTERS },
@@ -566,8 +570,10 @@ const struct blk_subscription *slice_base_subscriptions(size_t *ret_n)
 	static struct blk_subscription subs[G_N_ELEMENTS(rows)];
 	static gsize once;
 	if (g_once_init_enter(&once)) {
-		for (size_t i = 0; i < G_N_ELEMENTS(rows); i++)
-			subs[i] = rows[i].sub;
+		for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+			subs[i] = (struct blk_subscription){ .event = rows[i].sub.event, .needs = rows[i].sub.needs };
+			memcpy(subs[i].fields, rows[i].sub.fields, sizeof subs[i].fields);
+		}
 		g_once_init_leave(&once, 1);
 	}
 	*ret_n = G_N_ELEMENTS(rows);
@@ -585,7 +591,7 @@ handler slice_handler(unsigned row)
 {
 	if (counting_has(row))
 		return on_counted;
-	return rules_has_row(row) ? on_ruled : rows[row].on;
+	return rules_has_row(row) ? on_ruled : slice_base_handler(row);
 }
 
 handler slice_base_handler(unsigned row)

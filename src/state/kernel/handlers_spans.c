@@ -200,38 +200,63 @@ void on_binary(struct fed_event *f)
 
 /* ---- rules ---- */
 
-struct looked_at {			/* input of an expression */
+/* One side of a rule at an event. */
+struct ruled {
 	const struct fed_event *f;
+	const struct rule *r;
 	const struct rule_event *e;
+	const struct rule_use *u;
+};
+
+struct looked_at {			/* input of an expression */
+	const struct ruled *at;
 	char text[LIMIT_RULE_TEXT_BYTES + 1];
 };
 
-static unsigned slot_at(const struct rule_event *e, guint field)
+/* The text of the event's class that the slot stands for; NULL: it is a slot of the event. */
+static const char *class_text(const struct ruled *at, unsigned slot)
 {
-	return g_array_index(e->slots, uint8_t, field);
+	return slot >= SLOT_EVENT && slot < SLOT_CPU ? at->u->text[slot - SLOT_EVENT] : NULL;
+}
+
+static bool has_value(const struct ruled *at, unsigned slot)
+{
+	return slot == SLOT_CPU || class_text(at, slot) || (slot < BLK_MAX_SLOTS && blk_has(at->f->ev, slot));
+}
+
+static struct blk_text text_of(const struct ruled *at, unsigned slot)
+{
+	const char *text = class_text(at, slot);
+	return text ? (struct blk_text){ text, (uint32_t)strlen(text) } : blk_text(at->f->ev, slot);
+}
+
+static bool is_int(const struct ruled *at, unsigned slot)
+{
+	return slot < BLK_MAX_SLOTS && at->f->ev->layout->slot[slot].repr == BLK_INT;
 }
 
 static struct value value_of(int column, const void *row, const void *data)
 {
-	struct looked_at *at = (struct looked_at *)row;
-	unsigned slot = slot_at(at->e, (guint)column);
+	struct looked_at *look = (struct looked_at *)row;
+	const struct ruled *at = look->at;
+	unsigned slot = at->u->slots[column];
 	if (slot == SLOT_CPU)
 		return value_int(VALUE_COUNT, cpu_at(at->f->s, at->f->cpu)->number);
-	if (!blk_has(at->f->ev, slot))
+	if (!has_value(at, slot))
 		return value_none();
-	if (at->f->ev->layout->slot[slot].repr == BLK_INT)
+	if (is_int(at, slot))
 		return value_int(VALUE_COUNT, blk_int(at->f->ev, slot));
-	struct blk_text t = blk_text(at->f->ev, slot);
+	struct blk_text t = text_of(at, slot);
 	size_t n = MIN(t.len, LIMIT_RULE_TEXT_BYTES);
-	memcpy(at->text, t.str, n);
-	at->text[n] = '\0';
-	return value_text(at->text);
+	memcpy(look->text, t.str, n);
+	look->text[n] = '\0';
+	return value_text(look->text);
 }
 
-static bool holds(const struct fed_event *f, const struct rule_event *e, const struct expr *expr)
+static bool holds(const struct ruled *at, const struct expr *expr)
 {
-	struct looked_at at = { .f = f, .e = e };
-	return expr_match(expr, value_of, &at, NULL);
+	struct looked_at look = { .at = at };
+	return expr_match(expr, value_of, &look, NULL);
 }
 
 static void mix(uint64_t *h, uint64_t x)
@@ -240,16 +265,15 @@ static void mix(uint64_t *h, uint64_t x)
 	*h ^= *h >> 29;
 }
 
-static void mix_field(uint64_t *h, const struct fed_event *f, const struct rule_event *e, guint field)
+static void mix_field(uint64_t *h, const struct ruled *at, unsigned slot)
 {
-	unsigned slot = slot_at(e, field);
 	if (slot == SLOT_CPU) {
-		mix(h, cpu_at(f->s, f->cpu)->number);
-	} else if (f->ev->layout->slot[slot].repr == BLK_INT) {
+		mix(h, cpu_at(at->f->s, at->f->cpu)->number);
+	} else if (is_int(at, slot)) {
 		mix(h, 2);
-		mix(h, (uint64_t)blk_int(f->ev, slot));
+		mix(h, (uint64_t)blk_int(at->f->ev, slot));
 	} else {
-		struct blk_text t = blk_text(f->ev, slot);
+		struct blk_text t = text_of(at, slot);
 		mix(h, 3);
 		mix(h, t.len);
 		for (uint32_t i = 0; i < t.len; i++)
@@ -258,57 +282,66 @@ static void mix_field(uint64_t *h, const struct fed_event *f, const struct rule_
 }
 
 /* Hash of the key's fields; 0 (RULE_NO_KEY): the event has no value for one of them, which is noted. */
-static uint64_t key_of(const struct fed_event *f, const struct rule *r, const struct rule_event *e,
-		       const struct rule_key *k)
+static uint64_t key_of(const struct ruled *at, const struct rule_key *k)
 {
+	const struct fed_event *f = at->f;
 	uint64_t h = UINT64_C(0xcbf29ce484222325);
 	if (k->by_thread && !blk_has(f->ev, event_is_kernel(f) ? BLK_CTX_TID : BLK_CTX_VTID))
-		g_hash_table_add(f->s->classes, rule_keyless_name(r, e, RULE_THREAD));
+		g_hash_table_add(f->s->classes, rule_keyless_name(at->r, at->e, RULE_THREAD));
 	for (guint i = 0; i < k->fields->len; i++) {
 		guint field = g_array_index(k->fields, guint, i);
-		unsigned slot = slot_at(e, field);
-		if (slot != SLOT_CPU && !blk_has(f->ev, slot)) {
+		if (!has_value(at, at->u->slots[field])) {
+			if (at->u->slots[field] == SLOT_ABSENT)		/* see rules_crowded() */
+				return RULE_NO_KEY;
 			g_hash_table_add(f->s->classes,
-					 rule_keyless_name(r, e, g_ptr_array_index(e->fields, field)));
+					 rule_keyless_name(at->r, at->e, g_ptr_array_index(at->e->fields, field)));
 			return RULE_NO_KEY;
 		}
-		mix_field(&h, f, e, field);
+		mix_field(&h, at, at->u->slots[field]);
 	}
 	return h != RULE_NO_KEY ? h : 1;
 }
 
-static bool is_hex(const struct fed_event *f, unsigned slot)
+/* The key of a beginning or an end: stars that both events have in common must match the same texts. */
+static uint64_t pair_key(const struct ruled *at, const struct rule_key *k)
 {
-	const struct blk_slot_layout *l = &f->ev->layout->slot[slot];
-	return l->repr == BLK_INT && l->is_hex;
+	uint64_t h = key_of(at, k);
+	if (h == RULE_NO_KEY || !at->u->pair)
+		return h;
+	mix(&h, at->u->pair);
+	return h != RULE_NO_KEY ? h : 1;
 }
 
-static void add_field(GString *s, const struct fed_event *f, const struct rule_event *e, guint field)
+static bool is_hex(const struct ruled *at, unsigned slot)
 {
-	unsigned slot = slot_at(e, field);
+	return is_int(at, slot) && at->f->ev->layout->slot[slot].is_hex;
+}
+
+static void add_field(GString *s, const struct ruled *at, unsigned slot)
+{
 	if (slot == SLOT_CPU) {
-		g_string_append_printf(s, "%u", cpu_at(f->s, f->cpu)->number);
-	} else if (!blk_has(f->ev, slot)) {
+		g_string_append_printf(s, "%u", cpu_at(at->f->s, at->f->cpu)->number);
+	} else if (!has_value(at, slot)) {
 		g_string_append_c(s, '?');
-	} else if (is_hex(f, slot)) {
-		g_string_append_printf(s, "0x%" G_GINT64_MODIFIER "x", (uint64_t)blk_int(f->ev, slot));
-	} else if (f->ev->layout->slot[slot].repr == BLK_INT) {
-		g_string_append_printf(s, "%" G_GINT64_FORMAT, blk_int(f->ev, slot));
+	} else if (is_hex(at, slot)) {
+		g_string_append_printf(s, "0x%" G_GINT64_MODIFIER "x", (uint64_t)blk_int(at->f->ev, slot));
+	} else if (is_int(at, slot)) {
+		g_string_append_printf(s, "%" G_GINT64_FORMAT, blk_int(at->f->ev, slot));
 	} else {
-		struct blk_text t = blk_text(f->ev, slot);
+		struct blk_text t = text_of(at, slot);
 		g_string_append_len(s, t.str, MIN(t.len, LIMIT_RULE_TEXT_BYTES));
 	}
 }
 
-static uint32_t fill(const struct fed_event *f, const struct rule *r, const struct rule_template *t)
+static uint32_t fill(const struct ruled *at, const struct rule_template *t)
 {
 	g_autoptr(GString) s = g_string_new(NULL);
 	for (guint i = 0; i < t->texts->len; i++) {
 		g_string_append(s, g_ptr_array_index(t->texts, i));
 		if (i < t->fields->len)
-			add_field(s, f, &r->begin, g_array_index(t->fields, guint, i));
+			add_field(s, at, at->u->slots[g_array_index(t->fields, guint, i)]);
 	}
-	return strtab_add_len(f->s->texts, s->str, s->len);
+	return strtab_add_len(at->f->s->texts, s->str, s->len);
 }
 
 static void tag(struct fed_event *f, const struct annot *of, uint32_t key, uint32_t val, bool is_int)
@@ -323,17 +356,17 @@ static void tag(struct fed_event *f, const struct annot *of, uint32_t key, uint3
 	add_annot(f, &a, false);
 }
 
-static void tag_fields(struct fed_event *f, const struct rule *r, const struct annot *a)
+static void tag_fields(struct fed_event *f, const struct ruled *at, const struct annot *a)
 {
 	struct strtab *texts = f->s->texts;
-	for (guint i = 0; i < r->tags->len; i++) {
-		guint field = g_array_index(r->tags, guint, i);
-		unsigned slot = slot_at(&r->begin, field);
+	for (guint i = 0; i < at->r->tags->len; i++) {
+		guint field = g_array_index(at->r->tags, guint, i);
+		unsigned slot = at->u->slots[field];
 		g_autoptr(GString) val = g_string_new(NULL);
-		add_field(val, f, &r->begin, field);
-		tag(f, a, strtab_add(texts, g_ptr_array_index(r->begin.fields, field)),
+		add_field(val, at, slot);
+		tag(f, a, strtab_add(texts, g_ptr_array_index(at->e->fields, field)),
 		    strtab_add_len(texts, val->str, val->len),
-		    slot == SLOT_CPU || (f->ev->layout->slot[slot].repr == BLK_INT && !is_hex(f, slot)));
+		    slot == SLOT_CPU || (is_int(at, slot) && !is_hex(at, slot)));
 	}
 }
 
@@ -354,38 +387,40 @@ static bool can_fill(const struct rule_template *t, bool begins)
 	return t->texts && (begins || !t->fields->len);
 }
 
-static void rule_names(struct fed_event *f, const struct rule *r, bool begins, struct annot *a)
+static void rule_names(const struct ruled *at, bool begins, struct annot *a)
 {
-	a->name = can_fill(&r->text, begins) ? fill(f, r, &r->text)
-					     : strtab_add(f->s->texts, r->name);
-	a->service = can_fill(&r->service, begins) ? fill(f, r, &r->service) :
-		     slice_text(f->s, blk_text(f->ev, BLK_CTX_PROCNAME));
+	const struct rule *r = at->r;
+	a->name = can_fill(&r->text, begins) ? fill(at, &r->text) : strtab_add(at->f->s->texts, r->name);
+	a->service = can_fill(&r->service, begins) ? fill(at, &r->service) :
+		     slice_text(at->f->s, blk_text(at->f->ev, BLK_CTX_PROCNAME));
 }
 
-static void rule_begins(struct fed_event *f, unsigned number)
+static void rule_begins(struct fed_event *f, const struct rule_use *u)
 {
-	const struct rule *r = rule_at(number);
-	if (r->begin.only_if && !holds(f, &r->begin, r->begin.only_if))
+	const struct rule *r = rule_at(u->rule);
+	const struct ruled at = { f, r, &r->begin, u };
+	if (r->begin.only_if && !holds(&at, r->begin.only_if))
 		return;
-	struct annot a = rule_mark(f, number, MARK_BEGIN);
-	rule_names(f, r, true, &a);
-	a.trace = key_of(f, r, &r->begin, &r->begin_key);
+	struct annot a = rule_mark(f, u->rule, MARK_BEGIN);
+	rule_names(&at, true, &a);
+	a.trace = pair_key(&at, &r->begin_key);
 	if (r->parent == PARENT_RULE)
-		a.parent = key_of(f, r, &r->begin, &r->parent_key);
+		a.parent = key_of(&at, &r->parent_key);
 	add_annot(f, &a, false);
-	tag_fields(f, r, &a);
+	tag_fields(f, &at, &a);
 }
 
-static void rule_ends(struct fed_event *f, unsigned number)
+static void rule_ends(struct fed_event *f, const struct rule_use *u)
 {
-	const struct rule *r = rule_at(number);
-	if (r->end.only_if && !holds(f, &r->end, r->end.only_if))
+	const struct rule *r = rule_at(u->rule);
+	const struct ruled at = { f, r, &r->end, u };
+	if (r->end.only_if && !holds(&at, r->end.only_if))
 		return;
-	struct annot a = rule_mark(f, number, MARK_END);
-	rule_names(f, r, false, &a);
-	a.trace = key_of(f, r, &r->end, &r->end_key);
+	struct annot a = rule_mark(f, u->rule, MARK_END);
+	rule_names(&at, false, &a);
+	a.trace = pair_key(&at, &r->end_key);
 	add_annot(f, &a, !r->nested);
-	if (r->end.error_if && holds(f, &r->end, r->end.error_if)) {
+	if (r->end.error_if && holds(&at, r->end.error_if)) {
 		struct strtab *texts = f->s->texts;
 		tag(f, &a, strtab_add(texts, "error"), strtab_add(texts, "1"), true);
 	}
@@ -401,7 +436,7 @@ void on_ruled(struct fed_event *f)
 	else if (event_is_kernel(f))
 		event_task(f);
 	for (guint i = 0; i < ended->len; i++)
-		rule_ends(f, g_array_index(ended, guint, i));
+		rule_ends(f, &g_array_index(ended, struct rule_use, i));
 	for (guint i = 0; i < begun->len; i++)
-		rule_begins(f, g_array_index(begun, guint, i));
+		rule_begins(f, &g_array_index(begun, struct rule_use, i));
 }

@@ -9,16 +9,31 @@
 #include "base/expr.h"
 #include "trace/event.h"
 
-#define SLOT_CPU 254			/* not a slot: the event's CPU */
-#define SLOT_ABSENT 255
+#define RULE_NEEDS "spans, by a rule"
+#define RULE_PAYLOAD "payload."	/* prefix of a field: it is one of the payload, whatever its name is */
+#define RULE_STARS 4			/* in the pattern of an event's name */
+
+/* Not slots: texts of the class that has the row: the event's own name, then those that the stars of the pattern
+ * matched; the event's CPU; no value, as the row has no room for the field. */
+enum { SLOT_EVENT = 248, SLOT_STAR1, SLOT_CPU = SLOT_STAR1 + RULE_STARS, SLOT_ABSENT };
 #define RULE_NO_KEY 0			/* the event has no value for a field of its key */
 
-/* The fields that one side of a rule reads. Slots are assigned when the rule is installed. */
+/* The events that one side of a rule takes, and the fields that it reads. */
 struct rule_event {
-	char *name;			/* NULL: not given */
-	GPtrArray *fields;		/* char *: "fd", "ctx.vpid", "cpu" */
-	GArray *slots;			/* uint8_t, for each field: enum blk_slot, or SLOT_CPU */
+	char *name;			/* as in the rule: "cuda:*_entry", "cuda:${1}_exit"; NULL: not given */
+	char *glob;			/* the same with '*' for each ${N} */
+	uint8_t n_stars;
+	uint8_t star[RULE_STARS];	/* for each star of the glob: its number, from 1; 0: it has none */
+	GPtrArray *fields;		/* char *: "fd", "ctx.vpid", "cpu", "event", "1" */
 	struct expr *only_if, *error_if;	/* over columns of .fields; or NULL */
+};
+
+/* How a rule uses the events of a row. */
+struct rule_use {
+	guint rule;			/* number of the rule */
+	uint64_t pair;			/* hash of the texts of stars that begin and end share; 0: they share none */
+	uint8_t *slots;			/* for each of the fields: enum blk_slot, or SLOT_* */
+	char *text[1 + RULE_STARS];	/* of SLOT_EVENT and of SLOT_STAR1 ...; NULL: there is no such star */
 };
 
 enum rule_parent { PARENT_NONE, PARENT_THREAD, PARENT_RULE };
@@ -56,6 +71,9 @@ struct rules *rules_put(struct rules *r);
 /* A rule that reads more fields of the event than rows have slots, once there is a table of the installed rules; NULL:
  * all fit. */
 const struct rule *rules_full(const char **ret_event);
+/* Does the event's name match the event of the rule, and which texts do its stars match? They are the shortest from
+ * left to right. ret_texts: by number of the star (free each with g_free()); may be NULL. */
+bool rule_event_matches(const struct rule_event *e, const char *event, char *ret_texts[RULE_STARS]);
 const struct rules *rules_installed(void);	/* NULL: no rules are installed */
 static inline const struct rule *rule_at(unsigned i)
 {
@@ -76,8 +94,17 @@ unsigned subscription_of(const struct blk_subscription *rows, size_t n, const ch
 /* The row that had the event before rules were added; G_MAXUINT16: none. */
 unsigned rules_base_row(unsigned row);
 bool rules_has_row(unsigned row);		/* do rules need its event? */
-/* Rules (guint) that the row's event begins, and ends. */
+/* Rules (struct rule_use) that the row's event begins, and ends. */
 const GArray *rules_begun_by(unsigned row);
 const GArray *rules_ended_by(unsigned row);
+
+/* Rows of events that match patterns are made when their classes are met, behind those of rules_table(): this is
+ * blk_subscription.row_of_class of that table. */
+uint16_t rules_row_of_class(const char *event, uint16_t row);
+size_t rules_capacity(void);		/* rows that the table can have; without patterns: rows that it has */
+/* A number that changes whenever rules are installed. */
+unsigned rules_generation(void);
+/* Events that match the i-th rule, whose fields have no room in their rows; NULL: none. Free with g_free(). */
+char *rules_crowded(unsigned i);
 
 #endif

@@ -11,6 +11,7 @@
 #include "base/each.h"
 #include "base/limits.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define MARK "span "			/* prefix of a rule's name in files with other groups */
@@ -45,14 +46,13 @@ static bool refuse(const struct rules_reading *r, const char *format, ...)
 static void event_init(struct rule_event *e)
 {
 	e->fields = g_ptr_array_new_with_free_func(g_free);
-	e->slots = g_array_new(false, true, sizeof(uint8_t));
 }
 
 static void event_clear(struct rule_event *e)
 {
 	g_free(e->name);
+	g_free(e->glob);
 	g_ptr_array_unref(e->fields);
-	g_array_unref(e->slots);
 	expr_free(e->only_if);
 	expr_free(e->error_if);
 }
@@ -165,18 +165,47 @@ static bool read_key(const struct rules_reading *r, struct rule_event *e, struct
 
 /* ---- what each line means ---- */
 
+/* Reads a pattern: '*' and ${1} to ${4} are stars. */
+static bool take_event(const struct rules_reading *r, struct rule_event *e, bool begins, const char *text)
+{
+	g_autoptr(GString) glob = g_string_new(NULL);
+	const char *rest = text;
+	e->n_stars = 0;
+	while (*rest) {
+		size_t n = strcspn(rest, "*$");
+		g_string_append_len(glob, rest, (gssize)n);
+		rest += n;
+		if (!*rest)
+			break;
+		bool named = g_str_has_prefix(rest, "${") && rest[2] >= '1' && rest[2] < '1' + RULE_STARS &&
+			     rest[3] == '}';
+		if (*rest == '$' && (!named || begins))
+			return refuse(r, "'%s': %s", text, begins ? "only end= can have ${1}" :
+				      "after '$' comes {1}, {2}, {3} or {4}");
+		if (e->n_stars == RULE_STARS)
+			return refuse(r, "'%s' has more than %d stars", text, RULE_STARS);
+		uint8_t number = (uint8_t)(begins ? e->n_stars + 1 : named ? rest[2] - '0' : 0);
+		if (number && memchr(e->star, number, e->n_stars))
+			return refuse(r, "'%s' has ${%d} twice", text, number);
+		e->star[e->n_stars++] = number;
+		g_string_append_c(glob, '*');
+		rest += named ? 4 : 1;
+	}
+	g_free(e->name);
+	g_free(e->glob);
+	e->name = g_strdup(text);
+	e->glob = g_strdup(glob->str);
+	return true;
+}
+
 static bool take_begin(const struct rules_reading *r, const char *text)
 {
-	g_free(r->rule->begin.name);
-	r->rule->begin.name = g_strdup(text);
-	return !strchr(text, '*') || refuse(r, "begin takes the name of one event, not '%s'", text);
+	return take_event(r, &r->rule->begin, true, text);
 }
 
 static bool take_end(const struct rules_reading *r, const char *text)
 {
-	g_free(r->rule->end.name);
-	r->rule->end.name = g_strdup(text);
-	return !strchr(text, '*') || refuse(r, "end takes the name of one event, not '%s'", text);
+	return take_event(r, &r->rule->end, false, text);
 }
 
 static int look_up(const char *column, const void *event)
@@ -297,6 +326,20 @@ static struct rule *find_rule(const struct rules *rules, const char *name)
 	return NULL;
 }
 
+/* The first ${N} of the event's side for which the begin event has no star, or the end event does not name it; 0: there
+ * is none. */
+static unsigned missing_star(const struct rule *rule, const struct rule_event *e)
+{
+	for (unsigned i = 0; i < e->n_stars; i++)
+		if (e->star[i] > rule->begin.n_stars)
+			return e->star[i];
+	PTR_EACH(const char, field, e->fields)
+		if (g_ascii_isdigit(*field) && (field[1] || *field < '1' || *field > '0' + RULE_STARS ||
+						!memchr(e->star, *field - '0', e->n_stars)))
+			return (unsigned)atoi(field) ?: G_MAXUINT;
+	return 0;
+}
+
 /* Errors about the rule as a whole have the line of its header, not the line where the rule ended. */
 static bool check_rule(const struct rules_reading *reading, const struct rule *rule)
 {
@@ -306,6 +349,13 @@ static bool check_rule(const struct rules_reading *reading, const struct rule *r
 	at.line = rule->line;
 	if (!rule->begin.name || !rule->end.name)
 		return refuse(&at, "[%s] has no %s", rule->name, rule->begin.name ? "end" : "begin");
+	const struct rule_event *const sides[] = { &rule->begin, &rule->end };
+	for (size_t i = 0; i < G_N_ELEMENTS(sides); i++) {
+		unsigned number = missing_star(rule, sides[i]);
+		if (number)
+			return refuse(&at, "[%s]: there is no ${%u}: %s=%s has no such star", rule->name, number,
+				      i ? "end" : "begin", sides[i]->name);
+	}
 	if (rule->begin_key.fields->len != rule->end_key.fields->len ||
 	    rule->begin_key.by_thread != rule->end_key.by_thread)
 		return refuse(&at, "[%s]: begin_key and end_key name different numbers of fields", rule->name);
@@ -416,6 +466,11 @@ bool rules_check(const struct rules *rules, GError **error)
 		guint n;
 		g_ptr_array_find(rules->all, parent, &n);
 		r->parent_rule = n;
+		for (unsigned i = 0; i < parent->end.n_stars; i++)
+			if (parent->end.star[i])
+				return refuse(&at, "[%s]: the events of its parent %s are paired by ${%d}, which a key "
+					      "cannot name: use parent=thread", r->name, parent->name,
+					      parent->end.star[i]);
 		if (!r->parent_key.given && parent->begin_key.fields->len)
 			return refuse(&at, "[%s]: the key of its parent %s has fields: parent_key must "
 				    "name them", r->name, parent->name);
@@ -456,6 +511,17 @@ size_t rules_n_installed(void)
 	return rules_installed() ? rules_n(rules_installed()) : 0;
 }
 
+static bool matches_event(const char *event, const void *e)
+{
+	return rule_event_matches(e, event, NULL);
+}
+
+/* Has the trace an event that the rule takes? */
+static bool is_met(const struct timeline *tl, const struct rule_event *e)
+{
+	return e->n_stars ? timeline_any_event(tl, matches_event, e) : timeline_has_event(tl, e->name);
+}
+
 static void add_keyless(GString *text, const struct rule *r, const struct rule_event *e, const char *field,
 			const char *key, const struct timeline *tl)
 {
@@ -483,11 +549,15 @@ char *rules_missing_text(size_t i, const struct timeline *tl)
 	g_autoptr(GString) text = g_string_new(NULL);
 
 	for (size_t e = 0; e < G_N_ELEMENTS(events); e++)
-		if (!timeline_has_event(tl, events[e]->name))
+		if (!is_met(tl, events[e]))
 			g_string_append_printf(text, "%sno %s", text->len ? ", " : "", events[e]->name);
 	add_key(text, r, &r->begin, &r->begin_key, "key", tl);
 	add_key(text, r, &r->end, &r->end_key, "key", tl);
 	if (r->parent == PARENT_RULE)
 		add_key(text, r, &r->begin, &r->parent_key, "parent_key", tl);
+	g_autofree char *crowded = rules_crowded((unsigned)i);
+	if (crowded)
+		g_string_append_printf(text, "%sno room for the fields of %s (at most %d of an event, %d events)",
+				       text->len ? ", " : "", crowded, BLK_MAX_FIELDS, LIMIT_RULE_CLASSES);
 	return text->len ? g_strdup_printf("%s:%u: [%s]: %s", r->file, r->line, r->name, text->str) : NULL;
 }

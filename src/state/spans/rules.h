@@ -1,31 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Rules make spans from pairs of arbitrary events, for programs without tracing of their own.
+ * Rules make spans from arbitrary events, for programs without tracing of their own. doc/spans.md describes the
+ * language:
  *
  *     [resize]                            the rule's name
- *     begin=syscall_entry_openat          the event that begins a span
- *     end=syscall_exit_fsync              the event that ends it; may be the same
- *     begin_if=filename =~ ppm            condition on the begin event (base/expr.h)
- *     end_if=ret == 0                     condition on the end event
- *     error_if=ret < 0                    condition on the end event: the span has failed
- *     key=thread                          an end belongs to the beginning with the same key:
- *                                         fields, `thread` (the default), `cpu`, `host`
- *     begin_key= end_key=                 instead of key=, if the events' field names differ
- *     name=open ${filename}               name of the span, with fields of the begin event;
- *                                         default: the rule's name
- *     service=${ctx.procname}             name of the service; default: the program's name
- *     parent=request                      the parent is an open span of this rule; or `thread`:
- *                                         the innermost open span of the thread, of any source
- *     parent_key=fields                   the parent's key; default: as with key=thread
- *     nested=yes                          the key may begin again before it ends
- *     tags=dfd, flags                     fields of the begin event, stored with the span
+ *     begin=app:*_entry                   the events that begin a span, as a pattern
+ *     end=app:${1}_exit                   the events that end it
+ *     begin_if= end_if= error_if=         conditions on these events (base/expr.h)
+ *     key= begin_key= end_key=            an end belongs to the beginning with the same key
+ *     name= service= tags=                texts, with fields of the begin event
+ *     parent= parent_key= nested=         where it belongs
  *
- * Payload fields have their names in the trace ("args[0]" is one element). Contexts are ctx.tid,
- * ctx.pid, ctx.ppid, ctx.procname, ctx.vpid, ctx.vtid. A group may also be called "span NAME":
- * in blktoprc, where other groups exist, it must be.
+ * In files with other groups (blktoprc), a rule's group is called "span NAME".
  *
- * Rules add events and fields to the subscription table (slice.h). So they are installed once,
- * before anything is opened.
+ * Rules add events and fields to the subscription table (slice.h). So they are installed once, before anything is
+ * opened.
  */
 #ifndef BLK_STATE_SPANS_RULES_H
 #define BLK_STATE_SPANS_RULES_H

@@ -311,6 +311,14 @@ bool timeline_has_event(const struct timeline *tl, const char *name)
 	return g_hash_table_contains(tl->classes, name);
 }
 
+bool timeline_any_event(const struct timeline *tl, bool (*has)(const char *name, const void *data), const void *data)
+{
+	TABLE_EACH(each, tl->classes)
+		if (*(const char *)each.key != '(' && has(each.key, data))
+			return true;
+	return false;
+}
+
 /* Pseudo event of a host: any system call. */
 #define ANY_CALL "(call)"
 
