@@ -40,6 +40,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "truth"))
 import exposition  # noqa: E402
 from spans_server import Spans  # noqa: E402
+sys.path.insert(0, os.path.join(HERE, "..", "cli"))
+import made_calls  # noqa: E402
 RECORDED = os.path.join(HERE, "instructions")
 SMALL = os.path.join(HERE, "..", "traces", "kernel-small", "trace")
 MANY_THREADS = os.path.join(HERE, "..", "traces", "many-threads", "trace.tar.xz")
@@ -51,6 +53,7 @@ METADATA = (            # format, the directory with the metadata, ms that it ma
 
 SERVED = ("--metrics", "call.busy by tid; thread.syscalls by tid", "--most-values", "5200")
 ISOLATION_BAR = 1.03      # CPU time of an isolated run, of one that is not
+PATTERN_BAR = 1.15      # of spans by one pattern for all functions of an interface, of spans by a rule for each
 METRIC_BAR = 1.10         # of a run that prints a metric, of one that prints the view of the same figures
 SPEED_BAR = 20          # times faster than babeltrace2 -o dummy
 PROCESS_BAR = 20        # likewise, of the time that a user waits for the whole process
@@ -578,7 +581,7 @@ THRESHOLDS = ("p99 of any > 3 x usual for 5", "errors of any > 0", "call.latency
               "thread.time sum by process > 500ms", "losses > 0")
 
 
-def by_turns(tools, trace, runs, what, name):
+def by_turns(tools, trace, runs, what, name, bar=METRIC_BAR):
     """A row for the second command's time, as a ratio of the first one's."""
     seconds = ([], [])
     for run in range(runs + 1):
@@ -588,7 +591,22 @@ def by_turns(tools, trace, runs, what, name):
                 seconds[which].append(cpu)
     ratio = statistics.median(b / a for a, b in zip(*seconds))
     ms = [statistics.median(of) * 1e3 for of in seconds]
-    line(name, f"{ratio:.3f}", f"({ms[1]:.1f} : {ms[0]:.1f} ms, bar {METRIC_BAR})", ratio <= METRIC_BAR)
+    line(name, f"{ratio:.3f}", f"({ms[1]:.1f} : {ms[0]:.1f} ms, bar {bar})", ratio <= bar)
+
+
+def pattern_cost(tools, runs):
+    """Spans of 300 pairs of events: by one rule with a pattern, and by a rule for each pair."""
+    trace = os.path.join(tools.build, "bench-trace", "calls")
+    os.makedirs(trace, exist_ok=True)
+    made_calls.write(trace, made_calls.story(1, 200_000)[0])
+    what = []
+    for name, rules in (("fixed", made_calls.FIXED), ("pattern", made_calls.PATTERN)):
+        path = os.path.join(trace + "." + name)
+        with open(path, "w", encoding="ascii") as f:
+            f.write(rules)
+        what.append(["--view", "services", "--spans", path])
+    by_turns(tools, trace, runs, what, "spans by a pattern, of spans by 300 rules", PATTERN_BAR)
+    forget(trace)
 
 
 def metric_cost(tools, trace, runs):
@@ -795,6 +813,7 @@ def all_rows(tools, sizes, runs):
         skipped("all that needs a busy trace", why)
     print("Spans", flush=True)
     span_costs(tools, runs)
+    pattern_cost(tools, runs)
     scrolling(tools)
     span_memory(tools, 13.5 if "10G" in sizes else 3)
     processes_memory(tools, 10000 if "10G" in sizes else 200)
