@@ -31,8 +31,9 @@ def story(seed, n_pairs):
     return events, spans
 
 
-def write(to, events):
-    classes = {(name, kind): i for i, (name, kind) in enumerate((n, k) for n in NAMES for k in (0, 1))}
+def write(to, events, form="{}_{}", words=("entry", "exit"), odd=None):
+    """form: of the events' names, from the function's name and one of the words. odd: the name of one event more, at the end."""
+    classes = {(name, kind): i for i, (name, kind) in enumerate((n, k) for n in sorted({e[2] for e in events}) for k in (0, 1))}
     text = BEGIN + """trace { major = 1; minor = 8; byte_order = le; packet.header := struct { u32 magic; u32 stream_id; }; };
 env { domain = "ust"; hostname = "lab"; };
 clock { name = c; uuid = "11111111-1111-4111-8111-111111111111"; freq = 1000000000; offset = 1795241230000000000; };
@@ -40,8 +41,12 @@ typealias integer { size = 64; align = 8; map = clock.c.value; } := ts;
 stream { id = 0; event.header := struct { u16 id; ts timestamp; };
  packet.context := struct { ts timestamp_begin; ts timestamp_end; u64 content_size; u64 packet_size; u32 cpu_id; };
  event.context := struct { i32 vtid; i32 vpid; string procname; }; };
-""" + "".join(f'event {{ id = {i}; stream_id = 0; name = "api:{n}_{("entry", "exit")[k]}"; fields := struct {{ i64 {("size", "result")[k]}; }}; }};\n'
+""" + "".join(f'event {{ id = {i}; stream_id = 0; name = "api:{form.format(n, words[k])}"; fields := struct {{ i64 {("size", "result")[k]}; }}; }};\n'
                   for (n, k), i in classes.items())
+    if odd:
+        text += f'event {{ id = {len(classes)}; stream_id = 0; name = "{odd}"; fields := struct {{ i64 size; }}; }};\n'
+        classes["odd", 0] = len(classes)
+        events = events + [(events[-1][0] + 1, 99, "odd", 0, 0)]
     pathlib.Path(to, "metadata").write_text(text, encoding="ascii")
     body = b"".join(struct.pack("<HQii4sq", classes[name, kind], time, tid, 70, b"app\0", value) for time, tid, name, kind, value in events)
     size = (8 + 36 + len(body)) * 8

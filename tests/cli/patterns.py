@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 
-from made_calls import FIXED, PATTERN, story, write
+from made_calls import FIXED, NAMES, PATTERN, story, write
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lint"))
 import tap  # noqa: E402  (goes to the source tree)
@@ -31,6 +31,28 @@ def spans(rules, *source):
     return {(int(x["begin_ns"]) - 1795241230 * 10**9, int(x["tid"])): (
         int(x["begin_ns"]) + int(x["duration_ns"]) - 1795241230 * 10**9, x["name"],
         ids.get(x["parent_id"], 1795241230 * 10**9) - 1795241230 * 10**9 or None, x["errors"] not in ("0", "")) for x in rows}, r
+
+
+def check_suggested(trace, truth, events):
+    """Many pairs whose names are alike are one rule, with the counts of its spans."""
+    plain = {name: name.replace("_entry", "") for name in NAMES}
+    for what, form, words, odd, pattern in (
+            ("by their ends", "{}_{}", ("entry", "exit"), None, ["begin=api:*_entry", "end=api:${1}_exit"]),
+            ("by their beginnings", "{1}_{0}", ("before", "after"), None, ["begin=api:before_*", "end=api:after_${1}"]),
+            ("with an event that has no end", "{}_{}", ("entry", "exit"), "api:odd_entry", [])):
+        named = [(*e[:2], plain[e[2]], *e[3:]) for e in events] if words[0] == "before" else events
+        expected = {k: (v[0], plain[v[1]], *v[2:]) for k, v in truth.items()} if words[0] == "before" else truth
+        write(trace, named, form, words, odd)
+        r = run("-b", "--no-cache", "--suggest-rules", trace)
+        path = os.path.join(work, "suggested")
+        pathlib.Path(path).write_text(r.stdout, encoding="ascii")
+        rules = r.stdout.count("\n[")
+        good = rules == 1 and f"# {len(truth)} pairs, none open" in r.stdout and all(line in r.stdout for line in pattern) if pattern else rules > 250
+        tap.ok(f"alike {what}: suggested as {'a pattern' if pattern else 'single rules'}", [] if good else [rules, r.stdout[:600], r.stderr])
+        got, r = spans(["--no-cache", "--spans", path], trace)
+        want = {k: v[:3 if pattern else 1] for k, v in expected.items()}
+        got = {k: v for k, v in got.items() if k[1] != 99}
+        tap.ok(f"alike {what}: the suggested rules make the spans", [] if {k: v[:3 if pattern else 1] for k, v in got.items()} == want else [len(got), r.stderr])
 
 
 def main():
@@ -60,6 +82,7 @@ def main():
     lanes = run("-b", "--no-cache", "--view", "events", "--format", "csv", "--spans", files["pattern"], trace).stdout
     plain = run("-b", "--no-cache", "--view", "events", "--format", "csv", trace).stdout
     tap.ok("events are counted as without rules", [] if lanes == plain and "api:call0_entry_entry" in plain else [lanes[:300], plain[:300]])
+    check_suggested(trace, truth, events)
     tap.done()
 
 

@@ -119,7 +119,7 @@ static void pair_free(gpointer p)
 
 static struct pair_of *add_pair(struct suggest *g, guint begin, guint end, const char *stem)
 {
-	if (g->pairs->len >= LIMIT_RULES)
+	if (g->pairs->len >= LIMIT_RULE_CLASSES)
 		return NULL;
 	struct pair_of *p = g_new0(struct pair_of, 1);
 	guint at = g->pairs->len;
@@ -705,12 +705,156 @@ static void suggestion_free(gpointer p)
 	g_free(s);
 }
 
+/* ---- patterns ---- */
+
+#define LEAST_ALIKE 3			/* pairs that one rule with a pattern replaces */
+
+/* Pairs whose names differ in one part only. */
+struct alike {
+	struct rule_event begin, end;	/* patterns of one star */
+	struct suggestion counts;	/* sums by thread; no texts */
+	guint n_good;
+	bool apart;			/* a pair of them needs another key, or cannot be counted */
+};
+
+static void alike_free(gpointer p)
+{
+	struct alike *a = p;
+	g_free(a->begin.glob);
+	g_free(a->end.glob);
+	g_free(a);
+}
+
+static bool is_separator(char c)
+{
+	return !g_ascii_isalnum(c);
+}
+
+/* The pattern of the names of a begin and an end: "p:read_entry" and "p:read_exit" are "p:*_entry" and "p:*_exit".
+ * NULL: the names have no common part behind the provider, or not at their beginning or end. Free with alike_free(). */
+static struct alike *pattern_of(const char *begin, const char *end)
+{
+	const char *colon = strrchr(begin, ':');
+	size_t provider = colon ? (size_t)(colon - begin) + 1 : 0, n = strlen(begin), m = strlen(end);
+	size_t head = provider, tail = 0;
+
+	if (!provider || strncmp(begin, end, provider))
+		return NULL;
+	for (size_t i = provider; begin[i] && begin[i] == end[i]; i++)
+		head = begin[i + 1] && is_separator(begin[i + 1]) && begin[i + 1] == end[i + 1] ? i + 1 : head;
+	for (size_t i = 1; i < MIN(n, m) - provider && begin[n - i] == end[m - i]; i++)
+		tail = is_separator(begin[n - i - 1]) && begin[n - i - 1] == end[m - i - 1] ? i : tail;
+	if ((head > provider) == (tail > 0))	/* none, or a middle that differs */
+		return NULL;
+	struct alike *a = g_new0(struct alike, 1);
+	a->begin.n_stars = a->end.n_stars = 1;
+	a->begin.star[0] = a->end.star[0] = 1;
+	if (tail) {
+		a->begin.glob = g_strdup_printf("%.*s*", (int)(n - tail), begin);
+		a->end.glob = g_strdup_printf("%.*s*", (int)(m - tail), end);
+	} else {
+		a->begin.glob = g_strdup_printf("%.*s*%s", (int)provider, begin, begin + head);
+		a->end.glob = g_strdup_printf("%.*s*%s", (int)provider, end, end + head);
+	}
+	return a;
+}
+
+static void add_alike(struct alike *to, struct pair_of *p)
+{
+	const struct way *w = &p->way[0];
+	struct choice c = choose(p);
+
+	to->apart |= w->dead || w->n_keyless || (is_good(&c) && c.option != BY_THREAD_ONLY);
+	to->n_good += is_good(&c);
+	to->counts.pairs += w->n_pairs - w->n_unsure;
+	to->counts.unsure += w->n_unsure;
+	to->counts.open += w->n_begins - MIN(w->n_pairs, w->n_begins);
+	to->counts.ends += w->n_ends;
+	to->counts.nested |= w->n_repeated > 0;
+}
+
+/* A pattern takes all events that match it: each must be of a pair that was counted. */
+static bool takes_only_pairs(const struct suggest *g, const struct alike *a)
+{
+	ARRAY_EACH(const struct event_of, e, g->events) {
+		char *begin[RULE_STARS], *end[RULE_STARS];
+		bool begins = rule_event_matches(&a->begin, e->name, begin);
+		bool ends = rule_event_matches(&a->end, e->name, end);
+		bool counted = !begins && !ends;
+		for (guint i = 0; i < e->pairs->len && !counted; i++) {
+			const struct pair_of *p = g->pairs->pdata[g_array_index(e->pairs, guint, i)];
+			counted = !p->field && rule_event_matches(&a->begin, event_at(g, p->begin)->name, NULL) &&
+				  rule_event_matches(&a->end, event_at(g, p->end)->name, NULL);
+		}
+		if (begins)
+			g_free(begin[0]);
+		if (ends)
+			g_free(end[0]);
+		if (!counted || (begins && ends))
+			return false;
+	}
+	return true;
+}
+
+static void take_alike(const struct suggest *g, const struct alike *a, bool *taken, GHashTable *used, GPtrArray *found)
+{
+	struct suggestion *s = g_memdup2(&a->counts, sizeof *s);
+	const char *colon = strrchr(a->begin.glob, ':');
+	g_autofree char *provider = g_strndup(a->begin.glob, (gsize)(colon - a->begin.glob));
+	const char *star = strchr(a->end.glob, '*');
+	struct choice named = { .p = &(struct pair_of){ .stem = provider } };
+
+	for (guint i = 0; i < g->events->len; i++)
+		taken[i] |= rule_event_matches(&a->begin, event_at(g, i)->name, NULL) ||
+			    rule_event_matches(&a->end, event_at(g, i)->name, NULL);
+	s->rule = rule_name(&named, used);
+	s->begin = g_strdup(a->begin.glob);
+	s->end = g_strdup_printf("%.*s${1}%s", (int)(star - a->end.glob), a->end.glob, star + 1);
+	s->key = g_strdup("thread");
+	s->name = g_strdup("${1}");
+	g_ptr_array_add(found, s);
+}
+
+/* Many pairs whose names are alike, as of the functions of an interface, are one rule. */
+static void find_alike(const struct suggest *g, bool *taken, GHashTable *used, GPtrArray *found)
+{
+	g_autoptr(GHashTable) all = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, alike_free);
+	g_autoptr(GPtrArray) order = g_ptr_array_new();
+	PTR_EACH(struct pair_of, p, g->pairs) {
+		struct alike *a = p->field || p->weak ? NULL : pattern_of(event_at(g, p->begin)->name,
+									  event_at(g, p->end)->name);
+		if (!a)
+			continue;
+		g_autofree char *key = g_strdup_printf("%s %s", a->begin.glob, a->end.glob);
+		struct alike *have = g_hash_table_lookup(all, key);
+		if (have) {
+			alike_free(a);
+		} else {
+			g_hash_table_insert(all, g_steal_pointer(&key), a);
+			g_ptr_array_add(order, a);
+		}
+		add_alike(have ?: a, p);
+	}
+	PTR_EACH(const struct alike, a, order)
+		if (a->n_good >= LEAST_ALIKE && !a->apart && a->counts.open + a->counts.ends <= a->counts.pairs &&
+		    takes_only_pairs(g, a))
+			take_alike(g, a, taken, used, found);
+}
+
+static int compare_suggestions(const void *a, const void *b)
+{
+	const struct suggestion *x = *(struct suggestion *const *)a, *y = *(struct suggestion *const *)b;
+	return ORDER(y->pairs + y->unsure, x->pairs + x->unsure) ?: strcmp(x->rule, y->rule);
+}
+
 GPtrArray *suggest_finish(struct suggest *g)
 {
 	GPtrArray *found = g_ptr_array_new_with_free_func(suggestion_free);
 	g_autoptr(GArray) all = g_array_new(false, false, sizeof(struct choice));
 	g_autoptr(GHashTable) used = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 	g_autofree bool *taken = g_new0(bool, g->events->len);
+	find_alike(g, taken, used, found);
+	guint n_alike = found->len;
 	for (guint i = 0; i < g->pairs->len; i++) {
 		struct choice c = choose(g->pairs->pdata[i]);
 		if (is_good(&c))
@@ -718,11 +862,13 @@ GPtrArray *suggest_finish(struct suggest *g)
 	}
 	g_array_sort(all, by_pairs);
 	ARRAY_EACH(const struct choice, c, all) {
-		if (taken[c->p->begin] || taken[c->p->end])
+		if (taken[c->p->begin] || taken[c->p->end] || found->len >= LIMIT_RULES)
 			continue;
 		taken[c->p->begin] = taken[c->p->end] = true;
 		g_ptr_array_add(found, suggestion_of(g, c, used));
 	}
+	if (n_alike)
+		g_ptr_array_sort(found, compare_suggestions);
 	return found;
 }
 

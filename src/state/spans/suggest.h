@@ -22,7 +22,8 @@
 
 struct suggestion {
 	char *rule;			/* its name, unique among the suggestions */
-	char *begin, *end;		/* names of events; equal if a field tells them apart */
+	char *begin, *end;		/* names of events; equal if a field tells them apart. Or patterns, as in rules,
+					 * of pairs by thread whose names are alike */
 	char *begin_if, *end_if;	/* conditions; NULL: none */
 	char *key;			/* as in rules: "thread", "ctx.vpid, callback" */
 	char *name;			/* template of the spans' names */
@@ -41,7 +42,8 @@ void suggest_free(struct suggest *g);		/* NULL is fine */
 /* The rows that sources must be opened with; borrowed. */
 const struct blk_subscription *suggest_subscriptions(const struct suggest *g, size_t *ret_n);
 void suggest_feed(struct suggest *g, const struct blk_tables *tables, const struct blk_event *ev, size_t n);
-/* struct suggestion *, most pairs first; no event is in two of them. Free with g_ptr_array_unref(). */
+/* struct suggestion *, most pairs first, LIMIT_RULES at most; no event is in two of them. Free with
+ * g_ptr_array_unref(). */
 GPtrArray *suggest_finish(struct suggest *g);
 
 /* A file of these rules, with their counts as comments; g_free(). */
