@@ -1,0 +1,373 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Rules for spans, in the plainest way: reads files of rules and babeltrace2's text, and pairs events as doc/spans.md says.
+
+It shares no code with blktop. Events are looked at one by one, in babeltrace2's order; every rule is tried on every event."""
+import collections
+import fnmatch
+import re
+import subprocess
+
+ENUM = re.compile(r'\( "[^"]*"(?: "[^"]*")* : container = (-?\d+) \)')
+HEAD = re.compile(r"\[(\d+)\.(\d+)\] (?:\(\S+\) )?(?:(\S+) )?(\S+): (\{.*)")
+WORD = re.compile(r'"((?:[^"\\]|\\.)*)"|([^\s,{}\[\]=]+)')
+ESCAPES = {"n": "\n", "t": "\t", "0": "\0"}
+
+Event = collections.namedtuple("Event", "ns host name own fields")      # own: without the provider
+
+
+class Hex(int):
+    """A number that the trace shows in base 16."""
+
+
+def number(word):
+    if word.startswith("0x"):
+        return Hex(word, 16)
+    try:
+        return int(word)
+    except ValueError:
+        try:
+            return float(word)
+        except ValueError:
+            return word
+
+
+def plain(quoted):
+    return re.sub(r"\\(.)", lambda m: ESCAPES.get(m[1], m[1]), quoted)
+
+
+def scopes(text):
+    """The fields of each `{ ... }` of a line, nested ones and elements as a.b and a[0]: a list of dicts."""
+    found, path, name, at = [], [], None, 0
+    while at < len(text):
+        c = text[at]
+        if c in "{[" and not (c == "[" and re.match(r"\[\d+\] =", text[at:])):
+            if c == "{" and not path:
+                found.append({})
+            path.append(name or "")
+            name, at = None, at + 1
+        elif c in "}]":
+            path.pop()
+            at += 1
+        elif c in " ,":
+            at += 1
+        elif re.match(r"(?:\w+|\[\d+\]) = ", text[at:]):
+            m = re.match(r"(\w+|\[\d+\]) = ", text[at:])
+            name, at = m[1], at + m.end()
+        else:
+            m = ENUM.match(text, at)
+            value, at = (int(m[1]), m.end()) if m else word_at(text, at)
+            full = ".".join([p for p in path if p] + [name or ""]).replace(".[", "[")
+            found[-1][full] = value
+            name = None
+    return found
+
+
+def word_at(text, at):
+    m = WORD.match(text, at)
+    if not m:
+        raise ValueError(f"babeltrace2's text is not understood at {text[at:at + 60]!r}")
+    return (plain(m[1]) if m[1] is not None else number(m[2])), m.end()
+
+
+def event_of(line):
+    m = HEAD.match(line)
+    if not m:
+        raise ValueError(f"babeltrace2's text is not understood: {line[:100]!r}")
+    parts = scopes(m[5])
+    fields = dict(parts[-1])
+    cpu = [p.pop("cpu_id") for p in parts[:-1] if "cpu_id" in p]
+    for part in parts[:-1]:
+        for name, value in part.items():
+            fields["ctx." + name] = value
+    for name, value in parts[-1].items():
+        fields["payload." + name] = value
+    own = m[4].split(":", 1)[-1]
+    fields.update({"event": own}, **({"cpu": cpu[0]} if cpu else {}))
+    return Event(int(m[1]) * 1000000000 + int(m[2]), m[3], m[4], own, fields)
+
+
+def events(trace):
+    """([Event], what babeltrace2 warned of)"""
+    r = subprocess.run(["babeltrace2", "--clock-seconds", trace], capture_output=True, text=True, errors="replace", check=False)
+    if r.returncode:
+        raise RuntimeError(f"babeltrace2 ends with status {r.returncode} on {trace}: {r.stderr[:300]}")
+    return [event_of(line) for line in r.stdout.splitlines()], r.stderr
+
+
+# ---- rules ----
+
+def groups(path):
+    """[(name of the group, {key: value})]"""
+    found = []
+    with open(path, encoding="utf-8") as f:
+        for line in (text.strip() for text in f):
+            if line.startswith("["):
+                found.append((line[1:-1].strip(), {}))
+            elif line and not line.startswith("#"):
+                key, value = line.split("=", 1)
+                found[-1][1].setdefault(key.strip(), value.strip())
+    return found
+
+
+class Rule:
+    """A rule; the stars of patterns are groups of regular expressions."""
+
+    def __init__(self, name, lines):
+        self.name, self.lines = name.removeprefix("span ").strip(), lines
+        self.begin, self.begin_stars = pattern(lines["begin"])
+        self.end, self.end_stars = pattern(lines["end"], False)
+        self.begin_key = names(lines.get("begin_key", lines.get("key", "thread")))
+        self.end_key = names(lines.get("end_key", lines.get("key", "thread")))
+        self.nested = lines.get("nested") == "yes"
+        self.begin_if, self.end_if, self.error_if = (condition(lines.get(k)) for k in ("begin_if", "end_if", "error_if"))
+        self.shared = [n for n in self.begin_stars if n in self.end_stars]
+
+    def key(self, fields, key, thread):
+        """What a pair has in common; None: the event has no value for one of its fields."""
+        values = [thread if name == "thread" else "host" if name == "host" else look(fields, name) for name in key]
+        return None if None in values else (tuple(values), tuple(fields[n] for n in self.shared))
+
+
+def pattern(text, begins=True):
+    """(regular expression, [name of each of its stars])"""
+    found, stars = "", []
+    for piece in re.split(r"(\*|\$\{\d\})", text):
+        star = piece == "*" or piece.startswith("${")
+        if star:
+            stars.append(str(len(stars) + 1) if begins else piece[2:-1])
+        found += "(.*?)" if star else re.escape(piece)
+    return re.compile(found), stars
+
+
+def names(text):
+    return [n.strip() for n in text.split(",")]
+
+
+def look(fields, name):
+    """The first of the alternatives that the event has."""
+    return next((fields[n] for n in name.split("|") if n in fields), None)
+
+
+def shown(value):
+    if value is None or isinstance(value, float):
+        return "?"
+    return f"0x{value & (1 << 64) - 1:x}" if isinstance(value, Hex) else str(value)
+
+
+def fill(template, fields):
+    return re.sub(r"\$\{([^}]*)\}", lambda m: shown(look(fields, m[1].strip())), template)
+
+
+# ---- conditions ----
+
+TOKEN = re.compile(r'\s*(\|\||&&|[()]|=~|!~|==|!=|<=|>=|[<>=!]|"(?:[^"\\]|\\.)*"|[^\s()=!<>&|"]+)')
+
+
+def condition(text):
+    """A function of an event's fields; without text None."""
+    if not text:
+        return None
+    tokens = TOKEN.findall(text)
+
+    def either():
+        parts = [both()]
+        while tokens and tokens[0] in ("||", "or"):
+            tokens.pop(0)
+            parts.append(both())
+        return lambda f: any(p(f) for p in parts)
+
+    def both():
+        parts = [negated()]
+        while tokens and tokens[0] in ("&&", "and"):
+            tokens.pop(0)
+            parts.append(negated())
+        return lambda f: all(p(f) for p in parts)
+
+    def negated():
+        if tokens[0] in ("!", "not"):
+            tokens.pop(0)
+            inner = negated()
+            return lambda f: not inner(f)
+        if tokens[0] == "(":
+            tokens.pop(0)
+            inner = either()
+            tokens.pop(0)
+            return inner
+        return test(tokens.pop(0), tokens.pop(0), tokens.pop(0))
+
+    found = either()
+    if tokens:
+        raise ValueError(f"condition '{text}': {tokens} is left")
+    return found
+
+
+def test(name, operator, literal):
+    quoted = literal.startswith('"')
+    wanted = plain(literal[1:-1]) if quoted else number(literal)
+
+    def compare(value):
+        if operator in ("=~", "!~"):
+            return bool(re.search(str(wanted), str(value), re.I)) == (operator == "=~")
+        if isinstance(wanted, str) != isinstance(value, str):
+            return operator == "!="
+        if isinstance(value, str):
+            same = value == wanted if quoted else fnmatch.fnmatchcase(value, wanted)
+            return same == (operator != "!=")
+        return {"=": value == wanted, "==": value == wanted, "!=": value != wanted, "<": value < wanted, "<=": value <= wanted,
+                ">": value > wanted, ">=": value >= wanted}[operator]
+
+    def holds(fields):
+        value = look(fields, name)
+        return operator in ("!=", "!~") if value is None else compare(value)
+    return holds
+
+
+# ---- pairing ----
+
+class Span:
+    """begin or end None: not known"""
+    __slots__ = ("rule", "name", "service", "begin", "end", "host", "pid", "tid", "tags", "error", "parent")
+
+    def __init__(self, rule, event, begins):
+        f = event.fields
+        lines = rule.lines
+        given = lambda key, default: (default if key not in lines or ("${" in lines[key] and not begins) else fill(lines[key], f))
+        self.rule, self.host = rule.name, event.host
+        self.name = given("name", rule.name)
+        self.service = given("service", f.get("ctx.procname", ""))
+        self.begin, self.end = (event.ns, None) if begins else (None, event.ns)
+        self.pid, self.tid = f.get("ctx.vpid"), f.get("ctx.vtid")
+        self.tags = {n: shown(look(f, n)) for n in names(lines["tags"])} if begins and "tags" in lines else {}
+        self.error, self.parent = False, None
+
+
+class Pairing:
+    """The spans of a trace, by rules."""
+
+    def __init__(self, rules):
+        self.rules, self.spans = rules, []
+        self.by_key, self.by_thread = collections.defaultdict(list), collections.defaultdict(list)
+        self.uses = {}      # name of an event: ([(rule, texts of its stars)] that it ends, the same that it begins)
+
+    def uses_of(self, name):
+        if name not in self.uses:
+            found = [], []
+            for r in self.rules:
+                for side, (regex, stars) in enumerate(((r.end, r.end_stars), (r.begin, r.begin_stars))):
+                    m = regex.fullmatch(name)
+                    if m:
+                        found[side].append((r, {n: t for n, t in zip(stars, m.groups()) if n}))
+            self.uses[name] = found
+        return self.uses[name]
+
+    def take(self, event):
+        ends, begins = self.uses_of(event.name)
+        for rule, stars in ends:
+            self.ends(rule, event, {**event.fields, **stars})
+        for rule, stars in begins:
+            self.begins(rule, event, {**event.fields, **stars})
+
+    def close(self, span, key, thread):
+        self.by_key[key].remove(span)
+        if span in self.by_thread[thread]:
+            self.by_thread[thread].remove(span)
+
+    def ends(self, rule, event, fields):
+        if rule.end_if and not rule.end_if(fields):
+            return
+        key = rule.key(fields, rule.end_key, fields.get("ctx.vtid"))
+        key = key and (rule.name, event.host, key)
+        stack = self.by_key[key] if key else []
+        if not stack:
+            if not rule.begin_if or rule.end_if:
+                self.spans.append(Span(rule, event._replace(fields=fields), False))
+                self.spans[-1].error = bool(rule.error_if and rule.error_if(fields))
+            return
+        span = stack[-1]
+        self.close(span, key, (event.host, span.tid))
+        span.end = event.ns
+        span.error = bool(rule.error_if and rule.error_if(fields))
+
+    def parent_of(self, rule, event, fields):
+        where = rule.lines.get("parent")
+        if where is None:
+            return None
+        if where == "thread":
+            stack = self.by_thread[event.host, fields.get("ctx.vtid")]
+        else:
+            other = next(r for r in self.rules if r.name == where)
+            key = other.key(fields, names(rule.lines.get("parent_key", "thread")), fields.get("ctx.vtid"))
+            stack = self.by_key[where, event.host, key] if key else []
+        return stack[-1] if stack else None
+
+    def begins(self, rule, event, fields):
+        if rule.begin_if and not rule.begin_if(fields):
+            return
+        span = Span(rule, event._replace(fields=fields), True)
+        self.spans.append(span)
+        key = rule.key(fields, rule.begin_key, span.tid)
+        key = key and (rule.name, event.host, key)
+        thread = event.host, span.tid
+        if key and not rule.nested and self.by_key[key]:
+            self.close(self.by_key[key][-1], key, thread)
+        span.parent = self.parent_of(rule, event, fields)
+        if key:
+            self.by_key[key].append(span)
+            self.by_thread[thread].append(span)
+
+
+def spans(rules, its_events):
+    pairing = Pairing(rules)
+    for e in its_events:
+        pairing.take(e)
+    return pairing.spans
+
+
+# ---- comparing with what blktop prints ----
+
+def identity(span):
+    return span.name, span.begin, span.end, span.tid
+
+
+def of_referee(span):
+    """What is compared of a span; tags as blktop prints them."""
+    return (span.name, span.service, span.begin, span.end, span.host, span.pid, span.tid, " ".join(f"{k}={v}" for k, v in span.tags.items()), span.error,
+            identity(span.parent) if span.parent else None)
+
+
+def of_rows(rows):
+    """The same of each row of the view spans: (complete ones, others), as counters."""
+    done, cut = collections.Counter(), collections.Counter()
+    its = {(r["trace_id"], r["span_id"]): r for r in rows}
+    for r in rows:
+        whole = r["state"] == "complete"
+        parent = its.get((r["trace_id"], r["parent_id"]))
+        ends = lambda row: row["end_ns"] if row["state"] == "complete" else None
+        head = r["name"], r["service"], r["begin_ns"], ends(r), r["host"], r["pid"], r["tid"]
+        if whole:
+            done[head + ((r["tags"] or "").removesuffix("error=1").rstrip(), r["errors"] > 0, parent and (parent["name"], parent["begin_ns"], ends(parent), parent["tid"]))] += 1
+        elif "start" in r["annotations"]:
+            cut[head[0], r["begin_ns"], None, r["tid"]] += 1
+        else:
+            cut[head[0], None, r["end_ns"], r["tid"]] += 1
+    return done, cut
+
+
+def differences(found, wanted):
+    """[text] of what only one of the two counters has"""
+    return ([f"blktop alone has {n} {k}" for k, n in sorted((found - wanted).items(), key=str)]
+            + [f"blktop lacks {n} {k}" for k, n in sorted((wanted - found).items(), key=str)])
+
+
+def compare(rules, its_events, rows):
+    """(complete spans of the referee, others, differences)"""
+    made = spans(rules, its_events)
+    whole = [s for s in made if s.begin is not None and s.end is not None]
+    done, cut = of_rows(rows)
+    return (len(whole), len(made) - len(whole),
+            differences(done, collections.Counter(map(of_referee, whole)))
+            + differences(cut, collections.Counter(identity(s) for s in made if s.begin is None or s.end is None)))
+
+
+def read_rules(*paths):
+    return [Rule(name, lines) for path in paths for name, lines in groups(path) if "begin" in lines]
