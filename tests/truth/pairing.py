@@ -7,7 +7,7 @@ import fnmatch
 import re
 import subprocess
 
-ENUM = re.compile(r'\( "[^"]*"(?: "[^"]*")* : container = (-?\d+) \)')
+ENUM = re.compile(r'\( (?:<unknown>|"[^"]*"(?: "[^"]*")*) : container = (-?\d+) \)')
 HEAD = re.compile(r"\[(\d+)\.(\d+)\] (?:\(\S+\) )?(?:(\S+) )?(\S+): (\{.*)")
 WORD = re.compile(r'"((?:[^"\\]|\\.)*)"|([^\s,{}\[\]=]+)')
 ESCAPES = {"n": "\n", "t": "\t", "0": "\0"}
@@ -118,7 +118,7 @@ class Rule:
         self.end, self.end_stars = pattern(lines["end"], False)
         self.begin_key = names(lines.get("begin_key", lines.get("key", "thread")))
         self.end_key = names(lines.get("end_key", lines.get("key", "thread")))
-        self.nested = lines.get("nested") == "yes"
+        self.nested, self.is_async = lines.get("nested") == "yes", lines.get("async") == "yes"
         self.begin_if, self.end_if, self.error_if = (condition(lines.get(k)) for k in ("begin_if", "end_if", "error_if"))
         self.shared = [n for n in self.begin_stars if n in self.end_stars]
 
@@ -294,9 +294,11 @@ class Pairing:
             return None
         if where == "thread":
             stack = self.by_thread[event.host, fields.get("ctx.vtid")]
+        elif "parent_key" not in rule.lines:
+            stack = [s for s in self.by_thread[event.host, fields.get("ctx.vtid")] if s.rule == where]
         else:
             other = next(r for r in self.rules if r.name == where)
-            key = other.key(fields, names(rule.lines.get("parent_key", "thread")), fields.get("ctx.vtid"))
+            key = other.key(fields, names(rule.lines["parent_key"]), fields.get("ctx.vtid"))
             stack = self.by_key[where, event.host, key] if key else []
         return stack[-1] if stack else None
 
@@ -313,7 +315,8 @@ class Pairing:
         span.parent = self.parent_of(rule, event, fields)
         if key:
             self.by_key[key].append(span)
-            self.by_thread[thread].append(span)
+            if not rule.is_async:
+                self.by_thread[thread].append(span)
 
 
 def spans(rules, its_events):

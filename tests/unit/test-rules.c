@@ -39,8 +39,9 @@ static void test_errors(void)
 		{ "[x]\nbegin=a*\nend=b*\nname=${2}\n", "my.spans:1: [x]: there is no ${2}: begin=a* has no such" },
 		{ "[x]\nbegin=a*\nend=b*\nend_key=1\nbegin_key=1\n",
 		  "my.spans:1: [x]: there is no ${1}: end=b* has no such star" },
-		{ "[x]\nbegin=a*\nend=b${1}\n[y]\nbegin=a\nend=b\nparent=x\n",
-		  "my.spans:4: [y]: the events of its parent x are paired by ${1}" },
+		{ "[x]\nbegin=a*\nend=b${1}\n[y]\nbegin=a\nend=b\nparent=x\nparent_key=n\n",
+		  "my.spans:4: [y]: the events of its parent x are paired by texts of stars" },
+		{ "[x]\nbegin=a\nend=b\nasync=maybe\n", "my.spans:4: async takes yes or no, not 'maybe'" },
 		{ "[x]\nbegin=a\nend=b\nkey=fd;x\n", "my.spans:4: 'fd;x' is not a field name" },
 		{ "[x]\nbegin=a\nend=b\nname=open ${path\n", "my.spans:4: '${' without '}' in 'open ${path'" },
 		{ "[x]\nbegin=a\nend=b\nnested=maybe\n", "my.spans:4: nested takes yes or no, not 'maybe'" },
@@ -48,8 +49,8 @@ static void test_errors(void)
 		{ "[x]\nbegin=a\nend=b\nbegin_key=fd\n", "my.spans:1: [x]: begin_key and end_key" },
 		{ "[x]\nbegin=a\nend=b\nparent=z\n", "my.spans:1: [x]: its parent 'z' is not a rule" },
 		{ "[x]\nbegin=a\nend=b\nparent_key=z\n", "my.spans:1: [x]: parent_key needs parent=RULE" },
-		{ "[x]\nbegin=a\nend=b\nkey=fd\n[y]\nbegin=a\nend=b\nparent=x\n",
-		  "my.spans:5: [y]: the key of its parent x has fields" },
+		{ "[x]\nbegin=a\nend=b\nkey=fd\n[y]\nbegin=a\nend=b\nparent=x\nparent_key=a, b\n",
+		  "my.spans:5: [y]: parent_key names 2 fields, the key of x has 1" },
 		{ "[x]\nbegin=a\nend=b\n[span x]\nbegin=a\nend=b\n", "my.spans:4: [x]: there is a rule of this" },
 		{ "[thread]\nbegin=a\nend=b\n", "my.spans:1: [thread]: a rule needs a name" },
 		{ "[x]\nbegin=a\nend=b\ntags=a,b,c,d,e,f,g,h,i,j,k,l,m,n,o,p,q\n",
@@ -161,6 +162,19 @@ static const struct made made[] = {
 	  "10 0 u:u:a id=1\n20 0 u:u:c n=5 job=1\n30 1 u:u:c n=6 job=2\n40 0 u:u:d n=5\n50 0 u:u:d n=6\n"
 	  "60 0 u:u:b id=1\n",
 	  "010-60 job  complete\n020-40 part  complete of job\n030-50 part  complete" },
+	{ "parent-on-the-thread", "[req]\nbegin=u:a\nend=u:b\nkey=id\n[op]\nbegin=u:*_start\nend=u:${1}_end\n"
+	  "parent=req\n[part]\nbegin=u:c\nend=u:d\nparent=op\n",
+	  "10 0 u:u:a id=1 ctx.vtid=7\n15 1 u:u:a id=2 ctx.vtid=8\n20 0 u:u:x_start ctx.vtid=7\n"
+	  "25 0 u:u:c ctx.vtid=7\n30 0 u:u:d ctx.vtid=7\n35 0 u:u:x_end ctx.vtid=7\n40 1 u:u:b id=1 ctx.vtid=8\n"
+	  "45 0 u:u:y_start ctx.vtid=7\n50 0 u:u:y_end ctx.vtid=7\n60 0 u:u:b id=2 ctx.vtid=7\n",
+	  "010-40 req  complete\n015-60 req  complete\n020-35 op  complete of req\n025-30 part  complete of op\n"
+	  "045-50 op  complete" },
+	{ "async", "[io]\nbegin=u:a\nend=u:b\nkey=id\nasync=yes\nparent=thread\n[call]\nbegin=u:c\nend=u:d\n"
+	  "nested=yes\nparent=thread\n[part]\nbegin=u:e\nend=u:f\nparent=io\nparent_key=id\n",
+	  "10 0 u:u:c ctx.vtid=7\n15 0 u:u:a id=1 ctx.vtid=7\n20 0 u:u:c ctx.vtid=7\n25 0 u:u:d ctx.vtid=7\n"
+	  "30 0 u:u:d ctx.vtid=7\n35 0 u:u:e id=1 ctx.vtid=7\n40 0 u:u:f ctx.vtid=7\n50 1 u:u:b id=1 ctx.vtid=8\n",
+	  "010-30 call  complete\n015-50 io  complete of call\n020-25 call  complete of call\n"
+	  "035-40 part  complete of io" },
 	{ "kernel", "[call]\nbegin=syscall_entry_openat\nend=syscall_exit_openat\nname=${filename}\n"
 	  "service=${ctx.procname}\n",
 	  "10 0 sched_switch prev_tid=0 prev_state=0 next_tid=7 prev_comm=\"s\" next_comm=\"p\"\n"

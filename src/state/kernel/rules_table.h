@@ -58,7 +58,9 @@ struct rule {
 	enum rule_parent parent;
 	char *parent_name;		/* PARENT_RULE */
 	unsigned parent_rule;
+	bool parent_on_thread;		/* PARENT_RULE: its innermost open span of the thread, whatever its key is */
 	bool nested;
+	bool async;			/* the thread does other work while the span is open: it is not on the thread */
 };
 
 struct rules {

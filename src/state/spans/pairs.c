@@ -140,6 +140,18 @@ static struct begun_span *innermost(GHashTable *table, uint64_t key)
 	return frames ? &g_array_index(frames, struct begun_span, frames->len - 1) : NULL;
 }
 
+/* The innermost span of the rule, if it is among the last SEARCHED_FRAMES. */
+static const struct begun_span *innermost_of(GHashTable *table, uint64_t key, uint32_t rule)
+{
+	GArray *frames = g_hash_table_lookup(table, &key);
+	for (guint i = frames ? frames->len : 0, n = 0; i > 0 && n < SEARCHED_FRAMES; i--, n++) {
+		const struct begun_span *f = &g_array_index(frames, struct begun_span, i - 1);
+		if (f->rule == rule)
+			return f;
+	}
+	return NULL;
+}
+
 /* Removes the innermost frame that matches, if it is among the last SEARCHED_FRAMES. */
 static void take_out(GHashTable *table, uint64_t key, const struct begun_span *f)
 {
@@ -166,7 +178,8 @@ static void push_to(GHashTable *table, uint64_t key, const struct begun_span *f)
 
 static void push(struct pairs *p, const struct begun_span *f)
 {
-	if (f->thread)
+	bool is_rule = f->rule != RULE_FUNCTION && f->rule != RULE_BLKKIN;
+	if (f->thread && !(is_rule && rule_at(f->rule)->async))
 		push_to(p->by_thread, f->thread, f);
 	if (f->rule != RULE_FUNCTION)
 		push_to(p->by_key, f->key, f);
@@ -324,6 +337,8 @@ static const struct begun_span *find_parent(const struct pairs *p, const struct 
 		return NULL;
 	if (r->parent == PARENT_THREAD)
 		return innermost(p->by_thread, thread);
+	if (r->parent_on_thread)
+		return innermost_of(p->by_thread, thread, r->parent_rule);
 	if (a->parent == RULE_NO_KEY)
 		return NULL;
 	return innermost(p->by_key, rule_key(r->parent_rule, a, a->parent,

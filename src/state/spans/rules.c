@@ -295,11 +295,20 @@ static bool take_parent(const struct rules_reading *r, const char *text)
 	return true;
 }
 
+static bool take_yes(const struct rules_reading *r, const char *key, const char *text, bool *to)
+{
+	*to = g_str_equal(text, "yes");
+	return *to || g_str_equal(text, "no") || refuse(r, "%s takes yes or no, not '%s'", key, text);
+}
+
 static bool take_nested(const struct rules_reading *r, const char *text)
 {
-	r->rule->nested = g_str_equal(text, "yes");
-	return r->rule->nested || g_str_equal(text, "no") ||
-	       refuse(r, "nested takes yes or no, not '%s'", text);
+	return take_yes(r, "nested", text, &r->rule->nested);
+}
+
+static bool take_async(const struct rules_reading *r, const char *text)
+{
+	return take_yes(r, "async", text, &r->rule->async);
 }
 
 static bool take_tags(const struct rules_reading *r, const char *text)
@@ -313,7 +322,7 @@ static const struct { const char *key; bool (*take)(const struct rules_reading *
 	{ "end_if", take_end_if }, { "error_if", take_error_if }, { "key", take_key },
 	{ "begin_key", take_begin_key }, { "end_key", take_end_key }, { "name", take_name },
 	{ "service", take_service }, { "parent", take_parent }, { "parent_key", take_parent_key },
-	{ "nested", take_nested }, { "tags", take_tags },
+	{ "nested", take_nested }, { "async", take_async }, { "tags", take_tags },
 };
 
 /* ---- parsing ---- */
@@ -453,6 +462,15 @@ bool rules_parse(struct rules *rules, const char *file, const char *text, size_t
 	return check_rule(&r, r.rule);
 }
 
+/* Do the begin and end events have texts of stars in common? */
+static bool is_paired(const struct rule *r)
+{
+	for (unsigned i = 0; i < r->end.n_stars; i++)
+		if (r->end.star[i])
+			return true;
+	return false;
+}
+
 bool rules_check(const struct rules *rules, GError **error)
 {
 	PTR_EACH(struct rule, r, rules->all) {
@@ -466,14 +484,12 @@ bool rules_check(const struct rules *rules, GError **error)
 		guint n;
 		g_ptr_array_find(rules->all, parent, &n);
 		r->parent_rule = n;
-		for (unsigned i = 0; i < parent->end.n_stars; i++)
-			if (parent->end.star[i])
-				return refuse(&at, "[%s]: the events of its parent %s are paired by ${%d}, which a key "
-					      "cannot name: use parent=thread", r->name, parent->name,
-					      parent->end.star[i]);
-		if (!r->parent_key.given && parent->begin_key.fields->len)
-			return refuse(&at, "[%s]: the key of its parent %s has fields: parent_key must "
-				    "name them", r->name, parent->name);
+		r->parent_on_thread = !r->parent_key.given && (parent->begin_key.fields->len || is_paired(parent));
+		if (r->parent_on_thread)
+			continue;
+		if (is_paired(parent))
+			return refuse(&at, "[%s]: the events of its parent %s are paired by texts of stars, which a "
+				      "key cannot name: leave parent_key out", r->name, parent->name);
 		if (r->parent_key.fields->len != parent->begin_key.fields->len)
 			return refuse(&at, "[%s]: parent_key names %u fields, the key of %s has %u",
 				    r->name, r->parent_key.fields->len, parent->name,

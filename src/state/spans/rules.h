@@ -9,7 +9,7 @@
  *     begin_if= end_if= error_if=         conditions on these events (base/expr.h)
  *     key= begin_key= end_key=            an end belongs to the beginning with the same key
  *     name= service= tags=                texts, with fields of the begin event
- *     parent= parent_key= nested=         where it belongs
+ *     parent= parent_key= nested= async=  where it belongs
  *
  * In files with other groups (blktoprc), a rule's group is called "span NAME".
  *

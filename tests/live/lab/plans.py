@@ -248,7 +248,7 @@ def io_step(plan, thread, waiting, there, ids):
         direction = plan.random.randrange(2)
         event = thread.fire("seastar_io:io_queue_queued", 7, number, direction, 1, 4096 * number, 4096)
         tags = {"fd": 7, "offset": 4096 * number, "length": 4096}
-        io = plan.begin(thread, "io", f"io {direction}", event, None, tags)
+        io = plan.begin(thread, "io", f"io {direction}", event, thread.open[-1], tags)
         waiting.append((number, io, plan.begin(thread, "queue", "queue", event, io)))
     elif what == 2 and waiting:
         number, io, queue = waiting.pop(plan.random.randrange(len(waiting)))
@@ -301,8 +301,8 @@ def call_rbd(plan, thread, image, depth=0):
 def aio(plan, thread, image, completion):
     what, offset = plan.random.choice(("aio_read", "aio_write")), plan.random.randrange(1 << 30)
     event = thread.fire(f"librbd:{what}_enter", image, "vol", "", 0, offset, 4096, completion)
-    span = plan.begin(thread, "aio", f"rbd {what[4:]}", event, None, {"name": "vol", "off": offset, "len": 4096})
     plan.call(thread, "librbd", what, event)
+    span = plan.begin(thread, "aio", f"rbd {what[4:]}", event, thread.open[-1], {"name": "vol", "off": offset, "len": 4096})
     plan.leave(thread, thread.fire(f"librbd:{what}_exit", 0))
     return span
 
