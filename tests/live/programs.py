@@ -3,7 +3,8 @@
 """Programs that people trace, played by tracegen with tracepoints of the same definitions: blktop's spans, those of a referee on babeltrace2's
 text, and what the programs meant, are the same.
 
-SEEDS (1), SIZES (12) and FUNCTIONS (20), or lists of them, make other workloads; each pair of seed and size is a recording."""
+SEEDS (1), SIZES (12) and FUNCTIONS (20), or lists of them, make other workloads; each pair of seed and size is a recording. RULES (6) is the
+number of files of rules, made by chance, that each recording is read with besides."""
 import collections
 import concurrent.futures
 import itertools
@@ -21,6 +22,7 @@ sys.dont_write_bytecode = True
 import blk  # noqa: E402
 import pairing  # noqa: E402
 import plans  # noqa: E402
+import random_rules  # noqa: E402
 
 RULES = os.path.join(LAB, "programs.rules")
 WAYS = (("in pieces", ("-j", "3", "--slices", "7")), ("whole", ("-j", "1")))
@@ -143,7 +145,7 @@ class Meant:
         return done, cut
 
 
-def check(name, tap, lab, its_plans):
+def check(name, tap, lab, its_plans, seeds):
     threads, _, trace = lab.record(its_plans)
     its_events, warnings = pairing.events(trace)
     tap.ok(not re.search("discarded|lost", warnings), f"{name}: {len(its_events)} events, none lost", warnings)
@@ -163,6 +165,7 @@ def check(name, tap, lab, its_plans):
             mine = collections.Counter({k: c for k, c in printed.items() if k[-1 if side else 6] in ours})
             differ += pairing.differences(mine, wanted)
         tap.none(differ, f"{name}: {len(plan.spans)} spans of {program} are what it did")
+    random_rules.judge(tap, name, trace, its_events, seeds, lab.work)
 
 
 def main():
@@ -181,7 +184,7 @@ def main():
             for i, (program, play) in enumerate(plans.PROGRAMS.items()):
                 its_plans[program] = plans.Plan(seed * 1000 + i, size, functions)
                 play(its_plans[program])
-            check(f"seed {seed}, size {size}", tap, lab, its_plans)
+            check(f"seed {seed}, size {size}", tap, lab, its_plans, range(seed * 1000, seed * 1000 + max(numbers("RULES", "6"))))
         finally:
             if lab:
                 lab.down()

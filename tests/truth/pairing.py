@@ -15,6 +15,9 @@ ESCAPES = {"n": "\n", "t": "\t", "0": "\0"}
 Event = collections.namedtuple("Event", "ns host name own fields")      # own: without the provider
 
 
+TEXT_BYTES = 256      # of a text that a rule takes
+
+
 class Hex(int):
     """A number that the trace shows in base 16."""
 
@@ -124,8 +127,12 @@ class Rule:
 
     def key(self, fields, key, thread):
         """What a pair has in common; None: the event has no value for one of its fields."""
-        values = [thread if name == "thread" else "host" if name == "host" else look(fields, name) for name in key]
+        values = [look(fields, name) for name in key if name not in ("thread", "host")] + [thread] * ("thread" in self.begin_key)
         return None if None in values else (tuple(values), tuple(fields[n] for n in self.shared))
+
+    def is_named_by_thread(self):
+        """Is the key no more than the thread, or the host?"""
+        return not self.shared and set(self.begin_key) <= {"thread", "host"}
 
 
 def pattern(text, begins=True):
@@ -151,7 +158,11 @@ def look(fields, name):
 def shown(value):
     if value is None or isinstance(value, float):
         return "?"
-    return f"0x{value & (1 << 64) - 1:x}" if isinstance(value, Hex) else str(value)
+    return f"0x{value & (1 << 64) - 1:x}" if isinstance(value, Hex) else cut(str(value))
+
+
+def cut(text):
+    return text.encode()[:TEXT_BYTES].decode(errors="ignore")
 
 
 def fill(template, fields):
@@ -294,11 +305,12 @@ class Pairing:
             return None
         if where == "thread":
             stack = self.by_thread[event.host, fields.get("ctx.vtid")]
-        elif "parent_key" not in rule.lines:
+            return stack[-1] if stack else None
+        other = next(r for r in self.rules if r.name == where)
+        if "parent_key" not in rule.lines and not other.is_named_by_thread():
             stack = [s for s in self.by_thread[event.host, fields.get("ctx.vtid")] if s.rule == where]
         else:
-            other = next(r for r in self.rules if r.name == where)
-            key = other.key(fields, names(rule.lines["parent_key"]), fields.get("ctx.vtid"))
+            key = other.key(fields, names(rule.lines.get("parent_key", "thread")), fields.get("ctx.vtid"))
             stack = self.by_key[where, event.host, key] if key else []
         return stack[-1] if stack else None
 
@@ -311,7 +323,7 @@ class Pairing:
         key = key and (rule.name, event.host, key)
         thread = event.host, span.tid
         if key and not rule.nested and self.by_key[key]:
-            self.close(self.by_key[key][-1], key, thread)
+            self.close(self.by_key[key][-1], key, (event.host, self.by_key[key][-1].tid))
         span.parent = self.parent_of(rule, event, fields)
         if key:
             self.by_key[key].append(span)

@@ -2,9 +2,11 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Spans by rules in recordings of real programs, against the referee's (pairing.py), however the trace is cut."""
 import os
+import tempfile
 
 import blk
 import pairing
+import random_rules
 
 RULES = os.path.join(blk.ROOT, "tests", "live", "lab", "programs.rules")
 RECORDINGS = ("reports/ros2-ust-only", "public/ros2")
@@ -24,6 +26,8 @@ def judge(tap, name, trace):
         n, n_cut, differ = pairing.compare(rules, its_events, blk.rows("spans", trace, "--spans", RULES, *options))
         tap.none(differ, f"{name}, {way}: {n} spans, and {n_cut} without an end")
         tap.ok(n > 100, f"{name}, {way}: there are spans")
+    with tempfile.TemporaryDirectory() as scratch:
+        random_rules.judge(tap, name, trace, its_events, range(12 if blk.ALL else 6), scratch)
 
 
 def main():

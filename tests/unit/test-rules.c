@@ -41,6 +41,8 @@ static void test_errors(void)
 		  "my.spans:1: [x]: there is no ${1}: end=b* has no such star" },
 		{ "[x]\nbegin=a*\nend=b${1}\n[y]\nbegin=a\nend=b\nparent=x\nparent_key=n\n",
 		  "my.spans:4: [y]: the events of its parent x are paired by texts of stars" },
+		{ "[x]\nbegin=a\nend=b\nkey=n\nasync=yes\n[y]\nbegin=a\nend=b\nparent=x\n",
+		  "my.spans:6: [y]: its parent x is async: parent_key must name the key" },
 		{ "[x]\nbegin=a\nend=b\nasync=maybe\n", "my.spans:4: async takes yes or no, not 'maybe'" },
 		{ "[x]\nbegin=a\nend=b\nkey=fd;x\n", "my.spans:4: 'fd;x' is not a field name" },
 		{ "[x]\nbegin=a\nend=b\nname=open ${path\n", "my.spans:4: '${' without '}' in 'open ${path'" },
@@ -254,6 +256,34 @@ static void test_made(gconstpointer data)
 	g_assert_cmpstr(got, ==, m->expected);
 }
 
+/* A hundred spans are open on a thread when the first of them ends: nothing is inside it after that; and another rule's
+ * span below them is a parent. */
+static void test_deep(void)
+{
+	g_autoptr(GString) s = g_string_new("5 0 u:o ctx.vtid=7\n");
+	unsigned at = 10, n = 100;
+
+	for (unsigned i = 0; i < n; i++)
+		g_string_append_printf(s, "%u 0 u:a id=%u ctx.vtid=7\n", at++, i);
+	g_string_append_printf(s, "%u 0 u:b id=0 ctx.vtid=7\n", at++);
+	g_string_append_printf(s, "%u 0 u:e ctx.vtid=7\n", at++);
+	g_string_append_printf(s, "%u 0 u:f ctx.vtid=7\n", at++);
+	for (unsigned i = n - 1; i; i--)
+		g_string_append_printf(s, "%u 0 u:b id=%u ctx.vtid=7\n", at++, i);
+	unsigned last = at;
+	g_string_append_printf(s, "%u 0 u:c ctx.vtid=7\n%u 0 u:d ctx.vtid=7\n", at, at + 1);
+	struct timeline *tl = timeline_of("[outer]\nbegin=o\nend=p\n[job]\nbegin=a\nend=b\nkey=id\n"
+					  "[part]\nbegin=c\nend=d\nparent=thread\n"
+					  "[sign]\nbegin=e\nend=f\nkey=thread\nparent=outer\n", s->str);
+	for (size_t i = 0; i < timeline_n_spans(tl); i++) {
+		const struct span *of = timeline_span(tl, i);
+		if (of->begin_ns == last || g_str_equal(of->name, "sign"))
+			g_assert_cmpuint(of->parent_id, ==, id_at(tl, 5, "outer"));
+	}
+	g_assert_cmpuint(id_at(tl, last, "part"), !=, 0);
+	timeline_free(tl);
+}
+
 /* A rule says which field of its key the events did not have. */
 static void test_keyless(void)
 {
@@ -357,6 +387,7 @@ int main(int argc, char **argv)
 		g_test_add_data_func(path, &made[i], test_made);
 	}
 	g_test_add_func("/rules/keyless", test_keyless);
+	g_test_add_func("/rules/deep", test_deep);
 	g_test_add_func("/rules/events", test_events);
 	g_test_add_func("/rules/explained", test_explained);
 	return g_test_run();

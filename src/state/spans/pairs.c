@@ -13,7 +13,7 @@
 #include <stdio.h>
 
 #define RULE_BLKKIN (RULE_FUNCTION - 1)
-#define SEARCHED_FRAMES 64		/* an end searches this many frames, from the innermost outwards */
+#define SEARCHED_FRAMES 64		/* a function's end searches this many frames, from the innermost outwards */
 #define NAMED_WITHIN_NS INT64_C(2000000000)
 
 /* An open span. */
@@ -140,11 +140,11 @@ static struct begun_span *innermost(GHashTable *table, uint64_t key)
 	return frames ? &g_array_index(frames, struct begun_span, frames->len - 1) : NULL;
 }
 
-/* The innermost span of the rule, if it is among the last SEARCHED_FRAMES. */
+/* The innermost span of the rule. */
 static const struct begun_span *innermost_of(GHashTable *table, uint64_t key, uint32_t rule)
 {
 	GArray *frames = g_hash_table_lookup(table, &key);
-	for (guint i = frames ? frames->len : 0, n = 0; i > 0 && n < SEARCHED_FRAMES; i--, n++) {
+	for (guint i = frames ? frames->len : 0; i > 0; i--) {
 		const struct begun_span *f = &g_array_index(frames, struct begun_span, i - 1);
 		if (f->rule == rule)
 			return f;
@@ -152,11 +152,12 @@ static const struct begun_span *innermost_of(GHashTable *table, uint64_t key, ui
 	return NULL;
 }
 
-/* Removes the innermost frame that matches, if it is among the last SEARCHED_FRAMES. */
+/* Removes the span. It can lie below all others of its thread, as spans of one thread may end in any order; a span that
+ * stayed would be the parent of later ones. */
 static void take_out(GHashTable *table, uint64_t key, const struct begun_span *f)
 {
 	GArray *frames = g_hash_table_lookup(table, &key);
-	for (guint i = frames ? frames->len : 0, n = 0; i > 0 && n < SEARCHED_FRAMES; i--, n++) {
+	for (guint i = frames ? frames->len : 0; i > 0; i--) {
 		const struct begun_span *have = &g_array_index(frames, struct begun_span, i - 1);
 		if (have->trace != f->trace || have->span != f->span)
 			continue;

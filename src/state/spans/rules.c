@@ -485,6 +485,9 @@ bool rules_check(const struct rules *rules, GError **error)
 		g_ptr_array_find(rules->all, parent, &n);
 		r->parent_rule = n;
 		r->parent_on_thread = !r->parent_key.given && (parent->begin_key.fields->len || is_paired(parent));
+		if (r->parent_on_thread && parent->async)
+			return refuse(&at, "[%s]: its parent %s is async: parent_key must name the key", r->name,
+				      parent->name);
 		if (r->parent_on_thread)
 			continue;
 		if (is_paired(parent))
