@@ -4,6 +4,7 @@
  * the connection. `source` is guarded by `lock`, and is cleared before the source is freed.
  */
 #include "app/input.h"
+#include "base/timefmt.h"
 
 #include "app/messages.h"
 
@@ -33,6 +34,9 @@
 #include <unistd.h>
 
 #define FLUSH_US 50000		/* longest wait for a slow disk */
+/* A recording of the last seconds has a state dump so often, and each costs 20 to 100 us a thread. */
+#define STATES_A_RANGE 3
+#define STATE_EVERY_US (2 * G_USEC_PER_SEC)
 
 struct input {
 	gatomicrefcount refs;
@@ -185,11 +189,17 @@ bool input_store(struct input *in, const char *dir, uint64_t limit, GError **err
 bool input_record(struct input *in, const char *dir, gint64 last_us, bool decodes, GError **error)
 {
 	g_assert(!in->paths && !in->options.spool);
+	in->options.state_every_us = last_us ? MAX(last_us / STATES_A_RANGE, STATE_EVERY_US) : 0;
 	in->options.spool = g_str_equal(dir, "-") ? spool_new_stream(STDOUT_FILENO, error) :
-		spool_new_whole(dir, last_us);
+		spool_new_whole(dir, last_us ? last_us + in->options.state_every_us + G_USEC_PER_SEC : 0);
 	in->records = true;
 	in->only_stores = !decodes;
 	return in->options.spool != NULL;
+}
+
+int64_t input_state_every_ns(const struct input *in)
+{
+	return in->options.state_every_us * NS_PER_US;
 }
 
 void input_end_record(struct input *in)

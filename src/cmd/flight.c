@@ -86,6 +86,7 @@ static void begin(struct flight *f, const struct reading *r, int64_t end_ns)
 	const struct trace_cut cut = {
 		.paths = paths, .from_ns = end_ns - f->last_ns, .to_ns = INT64_MAX, .to = to,
 		.statedump = end_ns - f->last_ns > f->began_ns,	/* else it is in the range */
+		.earlier_ns = input_state_every_ns(r->in) + NS_PER_S,
 	};
 
 	if (!input_hold_stored(r->in, true))

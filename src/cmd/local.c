@@ -122,12 +122,15 @@ char *local_nothing(const struct local *l, bool ended)
 bool local_snapshot(struct local *l, char **ret_message)
 {
 	if (!l || !*l->snapshot) {
-		*ret_message = g_strdup("no snapshot session: start with --snapshot new, or --snapshot "
-					"SESSION");
+		*ret_message = g_strdup(l && l->kernel ?
+					"no snapshot session; the kernel's events are in no session: S saves what is "
+					"stored of them and of programs" :
+					"no snapshot session: start with --snapshot new, or --snapshot SESSION");
 		return false;
 	}
 	session_helper_send(l->session_helper, HELPER_SNAPSHOT, "by hand");
-	*ret_message = g_strdup_printf("taking a snapshot of %s", l->snapshot);
+	*ret_message = g_strdup_printf("taking a snapshot of %s%s", l->snapshot, l->kernel ?
+				       ": programs only; S saves the kernel's events, too" : "");
 	return true;
 }
 

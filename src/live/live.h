@@ -67,6 +67,7 @@ struct live_options {
 					 * reference; nothing else may push to it */
 	const struct handover *kernel;	/* also the kernel of this machine, by its own ring buffer
 					 * (live/tracefs/handover.h); borrowed. NULL: not */
+	int64_t state_every_us;		/* its state dump is made again so often; 0: only at the beginning */
 	int stream;			/* instead of urls and .kernel: a descriptor of a stream
 					 * (live/spool/stream_format.h), borrowed; 0: none */
 	size_t queue;			/* maximum bytes of packets that wait to be decoded; 0: 64 MiB */

@@ -89,22 +89,38 @@ ok "killed: the instance is gone" until_true is_gone "$child"
 ok "killed: what was written can be read" [ "$(rows killed events "len(rows)")" -gt 10 ]
 
 # --- a flight recorder
-# The snapshots of a program's spans: of the last second, after some. The first has the state dump, too.
+# The snapshots of a program's spans: of the last second, after some. Each begins with the state of its time: it names a file that was opened after the
+# recording began, and before the snapshot's range.
+writer() { exec python3 -c 'import sys, time
+file = open(sys.argv[1], "wb", 0)
+while True: file.write(b"x"); time.sleep(0.005)' "$1"; }
+writer "$work/before" &
+before=$!
 env --default-signal=INT "$blktop" record -o "$work/flight" --live-timer 100ms --kernel tracefs --last 1s -- "$spangen" -t 1 -r 50 -s 600 \
 	>"$work/out.flight" 2>"$work/out.flight.err" </dev/null &
 child=$!
+until_true has flight.err "recording to"
+writer "$work/late" &
+late=$!
 ok "--last: old packets are deleted" until_true sh -c "[ -d $work/flight/ring/00000001 ] && [ -d $work/flight/ring/00000009 ] && [ ! -e $work/flight/ring/00000002 ]"
 ok "it is said how to take a snapshot" has flight.err "kill -USR1 $child takes a snapshot"
 kill -USR1 "$child"
 ok "SIGUSR1 takes a snapshot" until_true has flight.err "wrote $work/flight/snapshot-1 (SIGUSR1): "
 ok "the snapshot has spans" [ "$(rows flight/snapshot-1 spans "sum(r['state'] == 'complete' for r in rows)")" -gt 5 ]
 ok "the snapshot has the state dump" has flight.err ", with the state dump"
+for name in before late; do
+	is "the snapshot names the file that was opened $name" "$(rows flight/snapshot-1 files "sorted({r['path'].rpartition('/')[2] for r in rows if int(r['writes'] or 0) > 50 and r['path'].endswith('/$name')})")" "['$name']"
+done
+"$blktop" -b --config none --no-cache --view losses "$work/flight/snapshot-1" >"$work/out.whole" 2>"$work/out.whole.err"
+is "nothing of the snapshot is lost: exit status" $? 0
 ok "the snapshot has a note of its cause" grep -qx SIGUSR1 "$work/flight/snapshot-1/blktop-cause.txt"
 ok "recording goes on" until_true sh -c "[ -d $work/flight/ring/00000040 ]"
 first=$(rows flight/snapshot-1 spans "min(int(r['begin_ns']) for r in rows)")
 kill -INT "$child"
 wait "$child"
 is "--last: exit status" $? 0
+kill "$before" "$late"
+wait "$before" "$late" 2>/dev/null
 ok "the end takes a snapshot" has flight.err "wrote $work/flight/snapshot-2 (the end of the recording): "
 ok "that has spans, too" [ "$(rows flight/snapshot-2 spans "sum(r['state'] == 'complete' for r in rows)")" -gt 5 ]
 ok "without the first of the other" [ "$(rows flight/snapshot-2 spans "min(int(r['begin_ns']) for r in rows)")" -gt "$first" ]

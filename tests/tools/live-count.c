@@ -35,12 +35,12 @@ static void interrupt(int signal)
 }
 
 static const struct blk_subscription rows[] = {
-	{ "zipkin:timestamp", { "trace_name", "service_name", "port_no", "ip", "trace_id",
-				"span_id", "parent_span_id", "event", NULL }, NULL },
-	{ "zipkin:keyval_string", { "trace_name", "service_name", "port_no", "ip", "trace_id",
-				    "span_id", "parent_span_id", "key", "val", NULL }, NULL },
-	{ "zipkin:keyval_integer", { "trace_name", "service_name", "port_no", "ip", "trace_id",
-				     "span_id", "parent_span_id", "key", "val", NULL }, NULL },
+	{ .event = "zipkin:timestamp", .fields = { "trace_name", "service_name", "port_no", "ip", "trace_id",
+				"span_id", "parent_span_id", "event", NULL } },
+	{ .event = "zipkin:keyval_string", .fields = { "trace_name", "service_name", "port_no", "ip", "trace_id",
+				    "span_id", "parent_span_id", "key", "val", NULL } },
+	{ .event = "zipkin:keyval_integer", .fields = { "trace_name", "service_name", "port_no", "ip", "trace_id",
+				     "span_id", "parent_span_id", "key", "val", NULL } },
 };
 
 struct counts {

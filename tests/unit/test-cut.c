@@ -316,6 +316,54 @@ static void test_statedump(struct bench *b, const void *recording)
 	g_free(without.path);
 }
 
+static int64_t first_dump(const char *path, int64_t from, int64_t to)
+{
+	static const struct blk_subscription row = { .event = "lttng_statedump_start" };
+	const char *const paths[] = { path, NULL };
+	g_autoptr(blk_native) n = native_open(paths, &row, 1, NULL);
+	struct blk_batch b;
+	int64_t found = INT64_MIN;
+
+	while (native_index(n, SIZE_MAX))
+		;
+	struct source *s = native_range(n, from, to, 0);
+	while (found == INT64_MIN && source_next(s, &b, NULL) == SOURCE_OK)
+		for (size_t i = 0; i < b.n && found == INT64_MIN; i++)
+			found = b.ev[i].row == 0 ? b.ev[i].ts : found;
+	source_free(s);
+	g_assert_cmpint(found, >, INT64_MIN);
+	return found;
+}
+
+/* The dump that is at most so much earlier: everything from there on. */
+static void test_earlier(struct bench *b, const void *recording)
+{
+	g_autoptr(GError) error = NULL;
+	const char *const paths[] = { b->in, NULL };
+	struct trace_cut_result near, far;
+	int64_t from, to;
+
+	if (!g_file_test(b->in, G_FILE_TEST_IS_DIR))
+		return;
+	bounds(b->in, &from, &to);
+	int64_t late = to - (to - from) / 10;
+	struct trace_cut cut = { .paths = paths, .from_ns = late, .to_ns = to + 1, .to = b->out,
+				 .earlier_ns = (late - from) / 100 };
+	g_assert_true(trace_cut_write(&cut, &near, &error));	/* the dump is at the beginning */
+	g_assert_false(near.has_statedump);
+	test_remove_tree(b->out);
+	cut.earlier_ns = late - from;
+	cut.statedump = true;
+	g_assert_true(trace_cut_write(&cut, &far, &error));
+	g_assert_true(far.has_statedump);
+	g_assert_cmpuint(far.packets, >, near.packets);
+	int64_t dump = first_dump(b->in, from, to);
+	g_autofree char *expected = records(b->in, dump, to + 1), *got = records(b->out, dump, to + 1);
+	g_assert_cmpstr(expected, ==, got);
+	g_free(near.path);
+	g_free(far.path);
+}
+
 int main(int argc, char **argv)
 {
 	static const char *const recordings[] = { "demo/trace", "kernel-ust/trace", "kernel-small/trace",
@@ -332,6 +380,7 @@ int main(int argc, char **argv)
 	g_test_add("/cut/clock", struct bench, "kernel-ust/trace", set_up, test_clock, tear_down);
 	g_test_add("/cut/names", struct bench, "kernel-ust/trace", set_up, test_hostile_names, tear_down);
 	g_test_add("/cut/nothing", struct bench, "kernel-ust/trace", set_up, test_nothing, tear_down);
+	g_test_add("/cut/earlier", struct bench, "demo/trace", set_up, test_earlier, tear_down);
 	g_test_add("/cut/statedump", struct bench, "demo/trace", set_up, test_statedump, tear_down);
 	return g_test_run();
 }

@@ -3,6 +3,7 @@
  * Pages of the kernel's ring buffer to CTF packets: every kind of page entry in both byte orders, formats of several
  * kernels, LTTng's names and encodings, losses at their place, processes of threads across CPUs, and bytes of any kind.
  */
+#include "trace/ring/ring_dump.h"
 #include "trace/ring/ring_packet.h"
 #include "trace/ring/ring_packets.h"
 #include "trace/ring/ring_printed.h"
@@ -567,7 +568,8 @@ static void take_packet(void *data, unsigned stream_class, unsigned instance, GB
 {
 	struct taken *t = data;
 	const uint8_t *bytes = g_bytes_get_data(packet, NULL);
-	g_assert_cmpuint(stream_class, ==, RING_STREAM_CPU);
+	g_assert_cmpuint(stream_class, <=, RING_STREAM_STATE);
+	g_assert_cmpuint(bytes[20], ==, stream_class);
 	g_assert_cmpuint(bytes[24], ==, instance);
 	g_assert_cmpuint(begin, <=, end);
 	g_ptr_array_add(t->packets, packet);
@@ -781,6 +783,40 @@ static void test_packets_unknown_process(void)
 	taken_clear(&t);
 }
 
+/* The state again, later: the events are declared once, packets are numbered on, and what events said of a process
+ * stays. */
+static void test_packets_state_again(void)
+{
+	static const unsigned cpu;
+	struct taken t;
+	g_autoptr(ring_packets) p = packets_of(&t);
+	for (uint64_t time = 1000; time <= 3000; time += 1000) {
+		struct ring_dump *d = ring_dump_new(p, time - 500 * (time == 3000));
+		ring_dump_disk(d, 8, "sda");
+		ring_dump_end(d, time + 900);
+	}
+	g_assert_cmpuint(t.packets->len, ==, 3);
+	for (guint i = 0; i < 3; i++) {
+		uint64_t number, begin;		/* ring_packet.c: the context */
+		const uint8_t *bytes = g_bytes_get_data(t.packets->pdata[i], NULL);
+		memcpy(&number, bytes + 64, 8);
+		memcpy(&begin, bytes + 32, 8);
+		g_assert_cmpuint(number, ==, i);
+		/* not before the end of the one before */
+		g_assert_cmpuint(begin, ==, i == 2 ? 2900 : 1000 * (i + 1));
+	}
+	const char *declared = strstr(t.metadata->str, "\"lttng_statedump_block_device\"");
+	g_assert_nonnull(declared);
+	g_assert_null(strstr(declared + 1, "\"lttng_statedump_block_device\""));
+	g_assert_false(ring_packets_has_process(p, 200));
+	struct made_page page = page_begin(false, 8, 4000);
+	add_fork(&page, 100, 200, 0);
+	page_end(&page, 0, 0);
+	put_pages(p, &cpu, &page, 1);
+	g_assert_true(ring_packets_has_process(p, 200));
+	taken_clear(&t);
+}
+
 /* ---- descriptors of calls ---- */
 
 #define INSTALL_ID 21
@@ -932,6 +968,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/ring/packets-first-loss", test_packets_first_loss);
 	g_test_add_func("/ring/packets-damage", test_packets_damage);
 	g_test_add_func("/ring/packets-processes", test_packets_processes);
+	g_test_add_func("/ring/packets-state-again", test_packets_state_again);
 	g_test_add_func("/ring/packets-unknown-process", test_packets_unknown_process);
 	g_test_add_func("/ring/descriptors", test_descriptors);
 	g_test_add_func("/ring/any-bytes", test_any_bytes);

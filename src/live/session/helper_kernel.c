@@ -10,14 +10,13 @@
 
 #include "live/session/proc.h"
 #include "live/tracefs/handover.h"
-#include "live/tracefs/state.h"
 
 #include "base/fail.h"
 #include "base/sort.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #define FOLLOW_ROUNDS 20
@@ -26,7 +25,8 @@
 struct helper_kernel {
 	char *name;			/* of the instance: the client's process id is in it, for the sweep */
 	struct tracefs_instance *instance;
-	int alive; /* the writing end of the pipe whose end tells the client that recording has stopped */
+	int alive;			/* one end of a socket pair: the client asks there for the state; when it is
+					 * closed, the client knows that recording has stopped. -1: it is closed */
 	GArray *excluded;		/* int: threads whose system calls are not recorded, sorted */
 	gint64 looked_at;		/* monotonic, us: when its threads were last looked for */
 };
@@ -86,26 +86,38 @@ void kernel_tick(struct helper_state *w)
 	k->excluded = g_steal_pointer(&threads);
 }
 
+int kernel_fd(const struct helper_state *w)
+{
+	return w->kernel ? w->kernel->alive : -1;
+}
+
+void kernel_answer(struct helper_state *w)
+{
+	g_autoptr(GError) error = NULL;
+	if (handover_answer(w->kernel->alive, &error))
+		return;
+	if (error)
+		helper_send(w, HELPER_MSG_WARNING, "%s", error->message);
+	kernel_stop(w);
+}
+
 /* ---- making ---- */
 
 static bool hand_over(struct helper_state *w, uint64_t start, GError **error)
 {
-	int pipe_fds[2];
+	int ends[2];
 	struct handover *h = handover_new();
-	if (pipe2(pipe_fds, O_CLOEXEC)) {
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends)) {
 		handover_free(h);
-		return fail(error, TRACEFS_ERROR, 0, "cannot make a pipe: %s", g_strerror(errno));
+		return fail(error, TRACEFS_ERROR, 0, "cannot make a socket pair: %s", g_strerror(errno));
 	}
-	h->alive = pipe_fds[0];
-	w->kernel->alive = pipe_fds[1];
+	h->alive = ends[0];
+	w->kernel->alive = ends[1];
 	capture_setup_init(&h->setup, w->kernel->instance);
 	h->setup.start = start;
 	h->setup.own[0] = w->client;
 	h->setup.own[1] = getpid();
-	h->state = g_byte_array_new();
-	h->state_begin = tracefs_clock(CLOCK_MONOTONIC);
-	tracefs_state_read("", h->state);
-	h->state_end = tracefs_clock(CLOCK_MONOTONIC);
+	handover_read_state(h);
 	bool done = handover_send(w->fd, HELPER_MSG_KERNEL, h, w->kernel->instance, error);
 	handover_free(h);
 	return done;

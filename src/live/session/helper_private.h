@@ -113,6 +113,8 @@ void exec_end(struct helper_state *w);		/* waits some seconds for its end, then 
  * ends recording, which the client notices; end: removes everything. tick: call it now and then. */
 bool kernel_begin(struct helper_state *w, GError **error);
 void kernel_tick(struct helper_state *w);
+int kernel_fd(const struct helper_state *w);	/* readable: call kernel_answer(); -1: none */
+void kernel_answer(struct helper_state *w);	/* gives the client the state of the machine */
 void kernel_stop(struct helper_state *w);
 void kernel_end(struct helper_state *w);
 

@@ -605,13 +605,15 @@ static void run(struct helper_state *w)
 	char packet[HELPER_PACKET + 1];
 
 	while (!terminated && !w->ended) {
-		struct pollfd p = { .fd = w->fd, .events = POLLIN };
+		struct pollfd p[] = { { .fd = w->fd, .events = POLLIN }, { .fd = kernel_fd(w), .events = POLLIN } };
 		bool follows = w->follow.pids != NULL || w->kernel;
-		int ready = poll(&p, 1, follows || w->exec.pid ? TICK_MS : -1);
+		int ready = poll(p, G_N_ELEMENTS(p), follows || w->exec.pid ? TICK_MS : -1);
 		exec_reap(w);
 		if (follows)
 			tick(w);
-		if (ready <= 0)
+		if (ready > 0 && p[1].revents && p[1].fd == kernel_fd(w))
+			kernel_answer(w);
+		if (ready <= 0 || !p[0].revents)
 			continue;
 		ssize_t n = recv(w->fd, packet, sizeof packet - 1, 0);
 		if (n < 0 && errno == EINTR)

@@ -2,14 +2,19 @@
 /* Both ends of a handover: see handover.h. */
 #include "live/tracefs/handover.h"
 
+#include "live/tracefs/state.h"
+
 #include "base/fail.h"
 #include "base/pass.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#define MESSAGE_BYTES 63		/* of a state's text */
 
 struct handover *handover_new(void)
 {
@@ -68,15 +73,41 @@ static bool send_bytes(int to, char letter, const char *text, const GByteArray *
 	return is_sent;
 }
 
+static bool send_state(int to, char letter, const struct handover *what, GError **error)
+{
+	g_autofree char *text = g_strdup_printf("state %" G_GUINT64_FORMAT " %" G_GUINT64_FORMAT, what->state_begin,
+						what->state_end);
+	return send_bytes(to, letter, text, what->state, error);
+}
+
+void handover_read_state(struct handover *h)
+{
+	h->state = g_byte_array_new();
+	h->state_begin = tracefs_clock(CLOCK_MONOTONIC);
+	tracefs_state_read("", h->state);
+	h->state_end = tracefs_clock(CLOCK_MONOTONIC);
+}
+
+bool handover_answer(int asked, GError **error)
+{
+	char byte = 0;
+	ssize_t n = recv(asked, &byte, 1, MSG_DONTWAIT);
+	if (n <= 0 || byte != 's')
+		return n > 0 || (n < 0 && (errno == EAGAIN || errno == EINTR));
+	struct handover *h = handover_new();
+	handover_read_state(h);
+	bool done = send_state(asked, '=', h, error);
+	handover_free(h);
+	return done;
+}
+
 bool handover_send(int to, char letter, const struct handover *what, const struct tracefs_instance *i, GError **error)
 {
 	g_autoptr(GByteArray) setup = g_byte_array_new();
 	struct coder coder = { .out = setup };
 	struct capture_setup copy = what->setup;
 	code_capture_setup(&coder, &copy);
-	g_autofree char *state = g_strdup_printf("state %" G_GUINT64_FORMAT " %" G_GUINT64_FORMAT, what->state_begin,
-						 what->state_end);
-	if (!send_bytes(to, letter, "setup", setup, error) || !send_bytes(to, letter, state, what->state, error) ||
+	if (!send_bytes(to, letter, "setup", setup, error) || !send_state(to, letter, what, error) ||
 	    !send_one(to, letter, "alive", what->alive, error))
 		return false;
 	size_t n;
@@ -108,6 +139,23 @@ static GByteArray *read_bytes(int fd)
 		}
 		done += (size_t)n;
 	}
+	return bytes;
+}
+
+bool handover_ask_state(const struct handover *h)
+{
+	return send(h->alive, "s", 1, MSG_DONTWAIT | MSG_NOSIGNAL) == 1;
+}
+
+GByteArray *handover_take_state(const struct handover *h, uint64_t *ret_begin, uint64_t *ret_end)
+{
+	char text[MESSAGE_BYTES + 1];
+	int fd;
+	ssize_t n = pass_receive(h->alive, text, sizeof text - 1, &fd);
+	text[MAX(n, 0)] = '\0';
+	bool is_state = sscanf(text, "=state %" G_GUINT64_FORMAT " %" G_GUINT64_FORMAT, ret_begin, ret_end) == 2;
+	GByteArray *bytes = is_state ? read_bytes(fd) : NULL;
+	close_if(fd);
 	return bytes;
 }
 

@@ -215,7 +215,8 @@ static void put_record(struct ring_packets *p, struct ring_dump *d, const struct
 {
 	switch ((enum record_kind)r->kind) {
 	case RECORD_THREAD:
-		ring_packets_set_process(p, r->tid, r->pid);
+		if (!ring_packets_has_process(p, r->tid))	/* events know it better: ids are used again */
+			ring_packets_set_process(p, r->tid, r->pid);
 		ring_dump_thread(d, &(struct ring_dump_thread){ .tid = r->tid,
 								.pid = r->pid,
 								.ppid = r->ppid,

@@ -13,8 +13,8 @@
 /* Appends the state of the machine. root: "", or in tests a directory that has proc/ and sys/. */
 void tracefs_state_read(const char *root, GByteArray *to);
 
-/* Writes it as the trace's state dump, and tells p the processes of threads. cycles: when it was read, begin and end
- * (CLOCK_MONOTONIC, ns). False: the bytes are something else; what came before is written. */
+/* Writes it as a state dump of the trace, and tells p the processes of threads that it does not know. cycles: when it
+ * was read, begin and end (CLOCK_MONOTONIC, ns). False: the bytes are something else; what came before is written. */
 bool tracefs_state_put(struct ring_packets *p, const uint8_t *bytes, size_t n, uint64_t begin, uint64_t end,
 		       GError **error);
 

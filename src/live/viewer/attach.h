@@ -34,6 +34,7 @@ struct attach_sink {
 	struct spool *spool;		/* NULL: none. Traces and streams have the same numbers as in .feed */
 	GPtrArray *members;		/* struct attach *: the attached ones; under .push */
 	int64_t late_us;		/* --late-bound; < 0: derived from the live timer */
+	int64_t state_every_us;		/* see live_options */
 };
 
 /*

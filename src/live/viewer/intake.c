@@ -21,6 +21,7 @@ void intake_init(struct live *l)
 	l->sink.members = g_ptr_array_new();
 	if (l->options.spool)
 		l->sink.spool = spool_ref(l->options.spool);
+	l->sink.state_every_us = l->options.state_every_us;
 	l->sink.late_us = l->options.late_ns < 0 ? -1 : l->options.late_ns / 1000;
 	/* the tables are the native_feed's, borrowed */
 	source_clear(&l->source);

@@ -2,6 +2,7 @@
 /* Captures the kernel of this machine for the live source. */
 #include "live/viewer/kernel_link.h"
 
+#include "live/tracefs/instance.h"
 #include "live/tracefs/state.h"
 
 #include <poll.h>
@@ -11,6 +12,7 @@
 /* How long a second stays open while the thread that reads all CPUs does not get a CPU itself. Its beacons are exact,
  * so on a machine that is not busy nothing waits. */
 #define KERNEL_LATE_US (2 * G_USEC_PER_SEC)
+#define STATE_WAIT_US (20 * G_USEC_PER_SEC)	/* for the answer; then it is asked for again */
 
 struct kernel_link {
 	struct link link;		/* first member: a link is cast to it */
@@ -18,6 +20,9 @@ struct kernel_link {
 	const struct handover *handover;
 	unsigned trace;			/* in the native feed and the spool */
 	unsigned state_stream;		/* likewise; NO_STREAM: none yet */
+	uint64_t asked;			/* CLOCK_MONOTONIC, ns: when the state was asked for; 0: it is not awaited */
+	uint64_t state_passed;		/* likewise: the newest beacon of its stream */
+	gint64 next_us;			/* monotonic: when it is asked for again */
 	GArray *streams;		/* unsigned by CPU: likewise */
 };
 
@@ -66,10 +71,23 @@ static void put_packet(void *data, unsigned stream_class, unsigned instance, GBy
 	g_mutex_unlock(&k->sink->push);
 }
 
+/* No older event will come; not of the state either, unless it is awaited. Pushing. */
+static void put_state_beacon(struct kernel_link *k, uint64_t passed)
+{
+	passed = k->asked ? MIN(passed, k->asked) : passed;
+	if (!k->sink->state_every_us || k->state_stream == NO_STREAM || passed <= k->state_passed)
+		return;
+	k->state_passed = passed;
+	if (k->sink->spool)
+		spool_beacon(k->sink->spool, k->state_stream, RING_STREAM_STATE, passed);
+	native_feed_beacon(k->sink->feed, k->state_stream, RING_STREAM_STATE, passed);
+}
+
 /* No older event will come. */
 static void put_beacons(struct kernel_link *k, uint64_t passed)
 {
 	g_mutex_lock(&k->sink->push);
+	put_state_beacon(k, passed);
 	for (guint i = 0; i < k->streams->len && passed; i++) {
 		unsigned stream = g_array_index(k->streams, unsigned, i);
 		if (stream == NO_STREAM)
@@ -95,12 +113,14 @@ static void end_state_stream(struct kernel_link *k)
 {
 	g_mutex_lock(&k->sink->push);
 	end_stream(k, k->state_stream);
+	k->state_stream = NO_STREAM;
 	g_mutex_unlock(&k->sink->push);
 }
 
 static void end_all(struct kernel_link *k)
 {
 	g_mutex_lock(&k->sink->push);
+	end_stream(k, k->state_stream);
 	for (guint i = 0; i < k->streams->len; i++)
 		end_stream(k, g_array_index(k->streams, unsigned, i));
 	native_feed_end_trace(k->sink->feed, k->trace);
@@ -111,11 +131,37 @@ static void end_all(struct kernel_link *k)
 
 /* ---- the thread ---- */
 
-/* Waits for the next round. True: nothing is recorded any more. */
-static bool wait_round(const struct kernel_link *k)
+/* Asks for the state of the machine again when it is time. */
+static void ask_state(struct kernel_link *k)
 {
-	struct pollfd p[] = { { .fd = k->handover->alive }, { .fd = k->link.wake_fd, .events = POLLIN } };
+	gint64 now_us = g_get_monotonic_time();
+	if (!k->sink->state_every_us || now_us < k->next_us)
+		return;
+	uint64_t now = tracefs_clock(CLOCK_MONOTONIC);
+	k->asked = handover_ask_state(k->handover) ? now : 0;
+	k->next_us = now_us + MAX(k->sink->state_every_us, STATE_WAIT_US * (k->asked != 0));
+}
+
+/* An answer that comes after it was given up is older than what was said to be complete. */
+static void take_state(struct kernel_link *k, struct capture *c)
+{
+	uint64_t begin, end;
+	g_autoptr(GByteArray) state = handover_take_state(k->handover, &begin, &end);
+	if (state && begin >= k->state_passed)
+		tracefs_state_put(capture_packets(c), state->data, state->len, begin, end, NULL);
+	if (state)
+		k->next_us = g_get_monotonic_time() + k->sink->state_every_us;
+	k->asked = 0;
+}
+
+/* Waits for the next round. True: nothing is recorded any more. */
+static bool wait_round(struct kernel_link *k, struct capture *c)
+{
+	struct pollfd p[] = { { .fd = k->handover->alive, .events = POLLIN },
+			      { .fd = k->link.wake_fd, .events = POLLIN } };
 	poll(p, G_N_ELEMENTS(p), CAPTURE_PERIOD_US / 1000);
+	if (p[0].revents & POLLIN)
+		take_state(k, c);
 	return p[0].revents & (POLLHUP | POLLERR);
 }
 
@@ -128,7 +174,8 @@ static void capture_until_end(struct kernel_link *k, struct capture *c)
 			put_beacons(k, capture_round(c, &pages));
 		if (is_over && has_room && !pages)
 			return;
-		is_over = wait_round(k);
+		ask_state(k);
+		is_over = wait_round(k, c);
 	}
 }
 
@@ -147,7 +194,9 @@ static enum link_end run(struct link *link, char **why)
 					h->cpus->len, &sink, k, &error);
 	bool is_good = c && tracefs_state_put(capture_packets(c), h->state->data, h->state->len, h->state_begin,
 					      h->state_end, &error);
-	end_state_stream(k);
+	k->next_us = g_get_monotonic_time() + k->sink->state_every_us;
+	if (!k->sink->state_every_us)
+		end_state_stream(k);
 	link_set_attached(link);
 	if (is_good)
 		capture_until_end(k, c);

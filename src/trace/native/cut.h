@@ -24,6 +24,9 @@ struct trace_cut {
 	/* Also save the kernel traces' packets with the first state dump, which names processes and descriptors.
 	 * Readers report the packets between it and the range as lost. */
 	bool statedump;
+	/* The range begins at the kernel's last state dump before it, if that is not more than this earlier; then
+	 * .statedump is not used. 0: the range is as it is */
+	int64_t earlier_ns;
 	const char *to;			/* the directory to make; must not be there */
 	const int *stop;		/* atomic: stops the work (CANCELLED) once it is not 0; or NULL */
 };

@@ -27,7 +27,8 @@ struct cut {
 	const struct trace_cut *what;
 	struct trace_cut_result *ret;
 	struct native *n;
-	struct cut_range dump;		/* the first state dump; from == to: none */
+	struct cut_range range;		/* packets that overlap it are saved */
+	struct cut_range dump;		/* and those of the first state dump; from == to: none */
 	GHashTable *packets;		/* struct native_file * -> GArray of struct ctf_packet */
 	char *shared;			/* directory that all traces have in common */
 	char *making;			/* the directory under its temporary name */
@@ -61,6 +62,36 @@ static const struct blk_subscription dump_rows[] = {
 	{ .event = "lttng_statedump_start" }, { .event = "lttng_statedump_end" },
 };
 
+/* The last whole state dump within `of`; from == to: none. */
+static struct cut_range last_dump(struct cut *c, struct cut_range of)
+{
+	struct blk_batch b;
+	struct cut_range found = { 0 }, open = { 0 };
+	struct source *s = native_range(c->n, of.from, of.to, 0);
+
+	while (source_next(s, &b, NULL) == SOURCE_OK)
+		for (size_t i = 0; i < b.n; i++) {
+			if (b.ev[i].row == 0)
+				open.from = b.ev[i].ts;
+			if (b.ev[i].row == 1 && open.from)
+				found = (struct cut_range){ open.from, b.ev[i].ts + 1 };
+		}
+	source_free(s);
+	return found;
+}
+
+/* Lets the range begin at a state dump. */
+static bool begin_at_dump(struct cut *c)
+{
+	struct cut_range dump = last_dump(c, (struct cut_range){ c->range.from - c->what->earlier_ns, c->range.from });
+
+	if (dump.from == dump.to)
+		return false;
+	c->range.from = dump.from;
+	c->ret->has_statedump = true;
+	return true;
+}
+
 /* Finds the first state dump that begins before the range, within the first LIMIT_STATEDUMP_BYTES. */
 static void find_dump(struct cut *c)
 {
@@ -68,6 +99,9 @@ static void find_dump(struct cut *c)
 	int64_t first, last;
 	bool ended = false;
 
+	c->range = (struct cut_range){ c->what->from_ns, c->what->to_ns };
+	if (c->what->earlier_ns && begin_at_dump(c))
+		return;
 	if (!c->what->statedump || !native_bounds(c->n, &first, &last) || first >= c->what->from_ns)
 		return;
 	last = c->what->from_ns;
@@ -163,7 +197,6 @@ static void select_clock(struct cut *c, guint chosen)
 static void select_packets(struct cut *c)
 {
 	const struct native_plan *plan = c->n->plan;
-	struct cut_range range = { c->what->from_ns, c->what->to_ns };
 
 	g_hash_table_remove_all(c->packets);
 	c->ret->damaged = c->ret->packets = c->ret->bytes = 0;
@@ -172,7 +205,7 @@ static void select_packets(struct cut *c)
 		bool has_dump = st->info.domain == BLK_DOMAIN_KERNEL;
 		for (size_t k = 0; k < plan->stream[i].n; k++) {
 			const struct native_packet *x = &plan->stream[i].packet[k];
-			if (overlaps(x, range) || (has_dump && overlaps(x, c->dump)))
+			if (overlaps(x, c->range) || (has_dump && overlaps(x, c->dump)))
 				select_packet(c, x);
 		}
 	}

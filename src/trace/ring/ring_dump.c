@@ -48,7 +48,7 @@ static const struct { const char *name, *fields;
 
 struct ring_dump {
 	struct ring_packets *packets;
-	struct ring_stream stream;
+	struct ring_stream *stream;
 	uint64_t time;
 	uint8_t *at, *to;		/* of the event under construction */
 };
@@ -57,16 +57,16 @@ struct ring_dump {
 
 static void begin_event(struct ring_dump *d, enum dump_event which)
 {
-	if (d->stream.is_open && d->stream.len > PACKET_SIZE)
-		ring_packets_put_state(d->packets, ring_packet_close(&d->stream, d->time), d->time, d->time);
-	if (!d->stream.is_open)
-		ring_packet_open(&d->stream, d->time);
-	d->at = d->to = ring_packet_event(&d->stream, which, d->time, EVENT_ROOM);
+	if (d->stream->is_open && d->stream->len > PACKET_SIZE)
+		ring_packets_put_state(d->packets, ring_packet_close(d->stream, d->time), d->time, d->time);
+	if (!d->stream->is_open)
+		ring_packet_open(d->stream, d->time);
+	d->at = d->to = ring_packet_event(d->stream, which, d->time, EVENT_ROOM);
 }
 
 static void end_event(struct ring_dump *d)
 {
-	ring_packet_event_done(&d->stream, d->at, (size_t)(d->to - d->at));
+	ring_packet_event_done(d->stream, d->at, (size_t)(d->to - d->at));
 }
 
 static void put(struct ring_dump *d, uint64_t value, unsigned size)
@@ -86,20 +86,25 @@ static void put_text(struct ring_dump *d, const char *text, size_t max)
 
 /* ---- the dump ---- */
 
-struct ring_dump *ring_dump_new(struct ring_packets *p, uint64_t cycles)
+static void declare(struct ring_packets *p)
 {
-	struct ring_dump *d = g_new0(struct ring_dump, 1);
 	g_autoptr(GString) text = g_string_new(NULL);
-	d->packets = p;
-	d->time = cycles;
-	d->stream.stream_class = RING_STREAM_STATE;
-	memcpy(d->stream.uuid, ring_packets_uuid(p), sizeof(d->stream.uuid));
 	for (unsigned i = 0; i < DUMP_N; i++)
 		g_string_append_printf(text,
 				       "event {\n\tname = \"lttng_statedump_%s\";\n\tid = %u;\n\tstream_id = %u;\n"
 				       "\tfields := struct {\n%s\t};\n};\n\n",
 				       declarations[i].name, i, RING_STREAM_STATE, declarations[i].fields);
 	ring_packets_declare(p, text->str);
+}
+
+struct ring_dump *ring_dump_new(struct ring_packets *p, uint64_t cycles)
+{
+	struct ring_dump *d = g_new0(struct ring_dump, 1);
+	d->packets = p;
+	d->stream = ring_packets_state(p);
+	d->time = MAX(cycles, d->stream->last);
+	if (!d->stream->sequence)
+		declare(p);
 	begin_event(d, DUMP_START);
 	end_event(d);
 	return d;
@@ -111,8 +116,7 @@ void ring_dump_end(struct ring_dump *d, uint64_t cycles)
 	d->time = MAX(d->time, cycles);
 	begin_event(d, DUMP_END);
 	end_event(d);
-	ring_packets_put_state(d->packets, ring_packet_close(&d->stream, d->time), begin, d->time);
-	ring_stream_clear(&d->stream);
+	ring_packets_put_state(d->packets, ring_packet_close(d->stream, d->time), begin, d->time);
 	g_free(d);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The state of the machine when the trace began, as lttng-modules write it (lttng_statedump_*): processes, descriptors,
- * namespaces, interrupts, disks. The caller reads it from /proc.
+ * The state of the machine, when the trace began and again later, as lttng-modules write it (lttng_statedump_*):
+ * processes, descriptors, namespaces, interrupts, disks. The caller reads it from /proc.
  *
  *     struct ring_dump *d = ring_dump_new(packets, cycles);
  *     ring_dump_process(d, &process); ...
@@ -15,7 +15,7 @@
 #include "trace/ring/ring_packets.h"
 
 struct ring_dump;
-/* Begins at this time (cycles). A trace has one dump. */
+/* Begins at this time (cycles), not before the end of the dump before it. */
 struct ring_dump *ring_dump_new(struct ring_packets *p, uint64_t cycles);
 void ring_dump_end(struct ring_dump *d, uint64_t cycles);
 

@@ -64,6 +64,7 @@ struct ring_packets {
 	struct intmap processes;	/* tid -> tgid */
 	struct intmap excluded;		/* processes whose calls are left out -> 1 */
 	struct ring_counts counts;
+	struct ring_stream state;	/* RING_STREAM_STATE */
 	char tag[RING_PRINTED_TAG + 1];	/* "": no texts are calls */
 	/* The pages of this call, of which new tasks are looked for once, if one is missing. */
 	const struct ring_read *pages;
@@ -173,6 +174,8 @@ struct ring_packets *ring_packets_new(const struct ring_layout *layout, const st
 	p->sink = *sink;
 	p->data = data;
 	memcpy(p->uuid, trace->uuid, sizeof(p->uuid));
+	memcpy(p->state.uuid, trace->uuid, sizeof(p->state.uuid));
+	p->state.stream_class = RING_STREAM_STATE;
 	p->classes = g_ptr_array_new_with_free_func((GDestroyNotify)(void (*)(void))event_class_free);
 	p->cpus = g_ptr_array_new_with_free_func((GDestroyNotify)(void (*)(void))cpu_stream_free);
 	declare_trace(p, trace);
@@ -187,6 +190,7 @@ void ring_packets_free(struct ring_packets *p)
 	g_ptr_array_unref(p->cpus);
 	intmap_clear(&p->processes);
 	intmap_clear(&p->excluded);
+	ring_stream_clear(&p->state);
 	g_free(p);
 }
 
@@ -342,9 +346,9 @@ void ring_packets_put_state(struct ring_packets *p, GBytes *packet, uint64_t beg
 	p->sink.packet(p->data, RING_STREAM_STATE, 0, packet, begin, end);
 }
 
-const uint8_t *ring_packets_uuid(const struct ring_packets *p)
+struct ring_stream *ring_packets_state(struct ring_packets *p)
 {
-	return p->uuid;
+	return &p->state;
 }
 
 /* The page says that events are missing before it. */
@@ -371,6 +375,11 @@ static int32_t process_of(const struct ring_packets *p, int32_t tid)
 {
 	uint32_t tgid = intmap_get(&p->processes, (uint32_t)tid);
 	return tgid == INTMAP_NONE ? -1 : (int32_t)tgid;
+}
+
+bool ring_packets_has_process(const struct ring_packets *p, int32_t tid)
+{
+	return process_of(p, tid) > 0;
 }
 
 void ring_packets_set_process(struct ring_packets *p, int32_t tid, int32_t tgid)

@@ -21,7 +21,7 @@
 #include "trace/ring/ring_format.h"
 #include "trace/ring/ring_page.h"
 
-/* Stream classes: of CPUs, whose instance is the CPU's number; of the state when the trace began (ring_dump.h). */
+/* Stream classes: of CPUs, whose instance is the CPU's number; of the state of the machine (ring_dump.h). */
 enum { RING_STREAM_CPU = 0, RING_STREAM_STATE = 1 };
 
 /* What the metadata says of the trace. Texts are borrowed until ring_packets_new() returns; NULL: unknown, left out. */
@@ -60,6 +60,7 @@ void ring_packets_add_format(struct ring_packets *p, struct ring_format *format)
 void ring_packets_declare_events(struct ring_packets *p);
 /* The process of a thread, as far as the caller knows it (from /proc). Forks are followed from there. */
 void ring_packets_set_process(struct ring_packets *p, int32_t tid, int32_t tgid);
+bool ring_packets_has_process(const struct ring_packets *p, int32_t tid);	/* is the thread's process known? */
 
 /* Texts that begin with this are calls (ring_printed.h): RING_PRINTED_TAG digits. For pages of this machine. */
 void ring_packets_set_tag(struct ring_packets *p, const char *tag);
@@ -94,7 +95,7 @@ struct ring_counts ring_packets_counts(const struct ring_packets *p);
 /* ---- for ring_dump.h ---- */
 
 void ring_packets_put_state(struct ring_packets *p, GBytes *packet, uint64_t begin, uint64_t end);
-const uint8_t *ring_packets_uuid(const struct ring_packets *p);	/* 16 bytes */
+struct ring_stream *ring_packets_state(struct ring_packets *p);	/* its stream; borrowed */
 void ring_packets_declare(struct ring_packets *p, const char *text);	/* more metadata */
 
 #endif
