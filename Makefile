@@ -252,6 +252,7 @@ install: all man
 	install -D -m 644 completions/_blktop '$(DESTDIR)$(ZSHDIR)/_blktop'
 	install -D -m 644 doc/blktop-forward.service '$(DESTDIR)$(PREFIX)/share/blktop/blktop-forward.service'
 	install -D -m 644 -t '$(DESTDIR)$(PREFIX)/share/blktop/dashboards' doc/dashboards/*.json
+	install -D -m 644 -t '$(DESTDIR)$(PREFIX)/share/blktop/presets' share/blktop/presets/*.preset
 	cd tests/traces/ctf2 && find demo/trace -type f -exec install -D -m 644 '{}' '$(DESTDIR)$(PREFIX)/share/blktop/{}' ';'
 
 uninstall: uninstall-blkin
@@ -259,6 +260,7 @@ uninstall: uninstall-blkin
 		'$(DESTDIR)$(PREFIX)/share/bash-completion/completions/blktop' \
 		'$(DESTDIR)$(ZSHDIR)/_blktop'
 	rm -rf '$(DESTDIR)$(PREFIX)/share/blktop/demo' '$(DESTDIR)$(PREFIX)/share/blktop/dashboards' \
+		'$(DESTDIR)$(PREFIX)/share/blktop/presets' \
 		'$(DESTDIR)$(PREFIX)/share/blktop/blktop-forward.service'
 	-rmdir '$(DESTDIR)$(PREFIX)/share/blktop' 2>/dev/null
 

@@ -52,6 +52,12 @@ _blktop() {
 		mapfile -t COMPREPLY < <(compgen -W "$(_blktop_words --list-views)" -- "$cur")
 		return
 		;;
+	--presets | --recipe)
+		before=
+		[[ $cur == *,* ]] && before=${cur%,*},
+		mapfile -t COMPREPLY < <(compgen -P "$before" -W "auto none $("${COMP_WORDS[0]}" --list-presets 2>/dev/null | sed '/^ /d; s/ .*//')" -- "${cur##*,}")
+		return
+		;;
 	--columns)
 		# A list: what is before the last comma stays.
 		before=

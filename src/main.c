@@ -7,6 +7,7 @@
 #include "cli/lists.h"
 #include "cmd/batch.h"
 #include "cli/config.h"
+#include "cli/rule_files.h"
 #include "cmd/doctor/doctor.h"
 #include "app/host_clocks.h"
 #include "app/input.h"
@@ -35,6 +36,7 @@
 #include "base/user.h"
 #include "export/limits_print.h"
 #include "state/slice/slice.h"
+#include "state/spans/presets.h"
 #include "state/spans/rules.h"
 #include "ui/rc.h"
 
@@ -106,6 +108,24 @@ static int list_sessions(const struct options *o)
 	return relay_list_sessions(&o->read, o->shown.format == FORMAT_JSON);
 }
 
+/* These read the files of presets, and install no rules. */
+static bool lists_presets(const struct options *o)
+{
+	return o->command == COMMAND_LIST_PRESETS || (o->command == COMMAND_RECIPE && o->preset);
+}
+
+static int print_recipe(const struct options *o)
+{
+	const struct preset *p = o->preset ? presets_find(o->preset) : NULL;
+
+	if (o->preset && !p) {
+		log_error("there is no preset '%s': blktop --list-presets", o->preset);
+		return EXIT_USAGE;
+	}
+	about_recipe(stdout, p);
+	return EXIT_FINE;
+}
+
 static int print_limits(const struct options *o)
 {
 	limits_print(stdout, o->shown.format);
@@ -135,7 +155,8 @@ static const struct {
 	[COMMAND_LIST_METRICS] = { .print = about_metrics },
 	[COMMAND_LIST_LIMITS] = { .run = print_limits },
 	[COMMAND_LIST_MACHINES] = { .print = about_machines },
-	[COMMAND_RECIPE] = { .print = about_recipe },
+	[COMMAND_LIST_PRESETS] = { .print = about_presets },
+	[COMMAND_RECIPE] = { .run = print_recipe },
 	[COMMAND_PRINT_KEYS] = { .print = ui_print_keys },
 	[COMMAND_PRINT_BINDINGS] = { .print = ui_print_bindings },
 	[COMMAND_PRINT_SETTINGS] = { .print = ui_print_settings },
@@ -157,6 +178,18 @@ static void take_settings(struct options *o)
 	if (p->memory)
 		o->read.memory = p->memory;
 	timefmt_set_utc(p->utc);
+}
+
+/* Files of rules are read before isolation, and rules installed before anything is opened. */
+static bool take_rules(const struct options *o, GError **error)
+{
+	bool reads = o->command < COMMAND_LIST_SESSIONS;
+
+	if (!reads && !o->rules && !lists_presets(o))
+		return true;
+	const char *presets = reads || lists_presets(o) ? o->presets : PRESETS_NONE;
+	return rule_files_read(o->rules, presets, o->screen.prefs, error) &&
+	       (lists_presets(o) || rule_files_install(NULL, error));
 }
 
 /* The recording of --demo is a path like others. */
@@ -309,7 +342,7 @@ int main(int argc, char **argv)
 		if (o.read.memory)
 			slice_bound_memory(o.read.memory);
 		o.read.relay.queue = o.read.memory ? CLAMP(o.read.memory / QUEUE_SHARE, LEAST_QUEUE, MOST_QUEUE) : 0;
-		if ((!o.rules && !o.screen.prefs) || config_install_rules(o.rules, o.screen.prefs, &error))
+		if (take_rules(&o, &error))
 			code = flush_output(&o, run_command(&o));
 	}
 	if (o.fail_if_incomplete && (code == EXIT_LOSS || code == EXIT_INCOMPLETE))
@@ -320,6 +353,7 @@ int main(int argc, char **argv)
 		config_save_history(o.screen.prefs);
 	log_note("ends with %d", code);
 	rules_install(NULL, NULL);
+	rule_files_clear();
 	log_close();
 	prefs_free(o.screen.prefs);
 	options_clear(&o);

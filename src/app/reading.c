@@ -211,6 +211,7 @@ void reading_free(struct reading *r)
 	input_unref(r->in);
 	g_free(r->reported);
 	g_free(r->reported_warning);
+	g_free(r->presets.line);
 	*r = (struct reading){ 0 };
 }
 
@@ -247,6 +248,7 @@ static void report_left_out(struct reading *r)
 	if (left_out && g_strcmp0(st.warning, r->reported_warning) != 0)
 		log_error("%s", left_out);
 	g_free(r->reported_warning);
+	g_free(r->presets.line);
 	r->reported_warning = g_strdup(st.warning);
 }
 
@@ -259,6 +261,14 @@ void reading_stop(struct reading *r)
 			return;		/* it hangs: what was published so far must do */
 }
 
+static void report_presets(struct reading *r)
+{
+	g_autofree char *line = r->without_spans ? NULL : presets_used_next(&r->presets, r->tl);
+
+	if (line)
+		log_error("%s", line);
+}
+
 bool reading_wait(struct reading *r, int ms)
 {
 	gint64 until = g_get_monotonic_time() + (gint64)ms * 1000;
@@ -267,6 +277,8 @@ bool reading_wait(struct reading *r, int ms)
 		bool ended = job_wait(r->job, r->tl, ms >= 0 && ms < TICK_MS ? ms : TICK_MS);
 		debug_reading(r->job, r->in, r->tl);
 		r->whole |= ended;
+		if (ended || r->live)
+			report_presets(r);
 		if (ended)
 			return true;
 		if (r->live)

@@ -8,6 +8,7 @@
 
 #include "app/exit_code.h"
 #include "app/input.h"
+#include "app/presets_used.h"
 #include "app/read_options.h"
 #include "views/metric.h"
 
@@ -46,6 +47,8 @@ struct reading {
 	char *reported_warning;		/* the warning that was printed last */
 	bool remarked;			/* job_status.remark was printed */
 	bool left_out;			/* a slice was left out, which was printed */
+	bool without_spans;		/* as in struct reading_purpose */
+	struct presets_used presets;	/* what was printed about them */
 };
 
 /* EXIT_FINE, or the exit status after a printed error. Catches SIGINT, SIGTERM and SIGHUP until reading_free(). r and

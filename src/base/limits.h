@@ -118,6 +118,8 @@
 	  "the others are left out, and counted", "what a person looks at; an incident has more of one kind") \
 	X(RULES, 1000, "rules", "rules for spans (--spans)", \
 	  "they are refused", "each is checked for every event that it names") \
+	X(PRESETS, 200, "presets", "presets (files of rules in blktop/presets)", \
+	  "the others are not known", "there are as many programs with events of their own as a person can name") \
 	X(RULE_CLASSES, 8192, "events", "events of different names that match patterns of rules", \
 	  "rules do not apply to the others", "the interfaces of GPUs have 3,000 functions") \
 	X(RULE_LINE_BYTES, 4096, "bytes", "a line of a file of rules", \

@@ -36,6 +36,7 @@ enum command {
 	COMMAND_LIST_METRICS,
 	COMMAND_LIST_LIMITS,
 	COMMAND_LIST_MACHINES,
+	COMMAND_LIST_PRESETS,
 	COMMAND_RECIPE,
 	COMMAND_PRINT_KEYS,
 	COMMAND_PRINT_BINDINGS,
@@ -182,6 +183,8 @@ struct options {
 	enum machine machine;		/* --machine; MACHINE_UNKNOWN: not given */
 	int log_level;			/* enum log_level; -1: not given */
 	char *log, *config, *rules;	/* paths: --log, --config, --spans; or NULL */
+	char *presets;			/* --presets; NULL: not given */
+	char *preset;			/* --recipe=PRESET; NULL: that of everything */
 };
 
 #endif

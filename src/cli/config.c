@@ -8,7 +8,6 @@
 #include "base/files.h"
 #include "base/limits.h"
 #include "base/text.h"
-#include "state/spans/rules.h"
 #include "ui/rc.h"
 #include "ui/prompt_history.h"
 #include "views/bookmarks.h"
@@ -162,50 +161,12 @@ struct prefs *config_load(const struct options *o)
 	return p;
 }
 
-static bool rules_of_file(struct rules *rules, const char *path, bool only_marked, GError **error)
-{
-	g_autofree char *text = NULL, *visible = text_visible(path);
-	size_t len;
-
-	if (read_file(path, &text, &len, error))
-		return rules_parse(rules, visible, text, len, only_marked, error) &&
-		       rules_check(rules, error);
-	if (!only_marked && !*error)
-		cannot_read(error, ENOENT, path, NULL);
-	return only_marked;
-}
-
-/* Rules of blktoprc. Errors become warnings on the screen, which then starts without rules. */
-static struct rules *rules_of_rc(struct prefs *p)
+bool config_read_rc(char **ret_path, char **ret_text, size_t *ret_len, GError **error)
 {
 	g_autofree char *path = rc_path();
-	g_autoptr(GError) why = NULL;
-	struct rules *rules = rules_new();
 
-	if (!p || is_none() || rules_of_file(rules, path, true, &why))
-		return rules;
-	log_note("%s", why->message);
-	g_ptr_array_add(p->warnings, text_visible(why->message));
-	rules_free(rules);
-	return rules_new();
-}
-
-bool config_install_rules(const char *path, struct prefs *p, GError **error)
-{
-	struct rules *rules = rules_of_rc(p);
-	g_autoptr(GError) why = NULL;
-	size_t n = rules_n(rules);
-
-	if (path && rules_of_file(rules, path, false, &why) && rules_n(rules) == n)
-		cannot_read(&why, ENOENT, path, "there is no [RULE] in it");
-	if (why) {
-		rules_free(rules);
-		g_propagate_error(error, g_steal_pointer(&why));
-		return false;
-	}
-	if (!rules_n(rules))
-		g_clear_pointer(&rules, rules_free);
-	return !rules || rules_install(rules, error);
+	*ret_path = text_visible(path);
+	return !is_none() && read_file(path, ret_text, ret_len, error);
 }
 
 bool config_save(const struct prefs *p, char **ret_message)

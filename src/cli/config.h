@@ -15,10 +15,8 @@ void config_choose(const char *path);
 /* Settings of the files, overridden by the command line. Creates the directories, and adds what is written later to the
  * places (base/files.h). prefs_free() it. */
 struct prefs *config_load(const struct options *o);
-/* Installs the rules for spans (state/spans/rules.h) of the file `path` (NULL: none), where an error is
- * fatal, and of blktoprc, where an error is a warning in p and leaves all its rules out. p NULL: without blktoprc.
- * Before anything is opened. */
-bool config_install_rules(const char *path, struct prefs *p, GError **error);
+/* The text of blktoprc (g_free; *ret_path: its visible path). false without an error: there is none. */
+bool config_read_rc(char **ret_path, char **ret_text, size_t *ret_len, GError **error);
 /* Key W: writes the settings. *ret_message (g_free) for the status row. true: written. */
 bool config_save(const struct prefs *p, char **ret_message);
 /* The bookmarks (views/bookmarks.h) of what is read: those of the user's state directory, else those that a saved trace

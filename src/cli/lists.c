@@ -2,12 +2,15 @@
 /* Lists, the recording recipe and versions: see lists.h. */
 #include "cli/lists.h"
 
+#include "base/each.h"
 #include "base/isolation.h"
 #include "base/user.h"
 #include "base/machine.h"
+#include "base/text.h"
 #include "live/session/plan.h"
 #include "live/tracefs/instance.h"
 #include "state/publish/model.h"
+#include "state/spans/presets.h"
 #include "views/metric.h"
 #include "views/registry.h"
 #include "views/repairs.h"
@@ -107,16 +110,47 @@ static void print_enable_lines(FILE *out, const char *channel, enum plan_origin 
 	}
 }
 
+/* --- presets --- */
+
+static char *joined(const GPtrArray *texts, const char *between)
+{
+	GString *s = g_string_new(NULL);
+
+	PTR_EACH(const char, text, texts)
+		g_string_append_printf(s, "%s%s", s->len ? between : "", text);
+	return g_string_free(s, false);
+}
+
+void about_presets(FILE *out)
+{
+	for (size_t i = 0; i < presets_n(); i++) {
+		const struct preset *p = presets_at(i);
+		fprintf(out, "%-12s  %s (%s)%s\n", p->name, p->title, p->program,
+			p->on_request ? ", on request" : presets_is_on(i) ? "" : ", off");
+		if (p->versions)
+			fprintf(out, "              versions: %s\n", p->versions);
+		g_autofree char *events = joined(p->detect, ", ");
+		fprintf(out, "              events: %s\n", events);
+		PTR_EACH(const char, sentence, p->cannot)
+			fprintf(out, "              not shown: %s\n", sentence);
+		fprintf(out, "              %s\n", p->file);
+	}
+}
+
+/* --- the recipe --- */
+
 static const char recipe_begin[] =
 	"#!/bin/sh\n"
 	"# Records what blktop reads. Run it as root, or in the group \"tracing\":\n"
-	"#   blktop --recipe >record.sh\n"
+	"#   blktop --recipe%s >record.sh\n"
 	"#   sh record.sh [SESSION [DIRECTORY]]        a trace in DIRECTORY\n"
 	"#   sh record.sh SESSION net://RELAY          live: blktop -r RELAY\n"
 	"# then:  lttng stop SESSION; lttng destroy SESSION; blktop DIRECTORY\n"
 	"#\n"
 	"# Without LTTng's kernel modules, and without this script (the kernel's own tracer):\n"
-	"#   sudo blktop record -o DIRECTORY\n"
+	"#   sudo blktop record%s -o DIRECTORY\n";
+
+static const char recipe_kernel[] =
 	"set -eu\n"
 	"session=${1:-blktop}\n"
 	"where=${2:-$PWD/$session-trace}\n"
@@ -135,18 +169,69 @@ static const char recipe_middle[] =
 	"\tlttng enable-event -k -s \"$session\" -c kernel --syscall --all\n"
 	"else\n"
 	"\techo 'no modules of LTTng here: spans are recorded, and nothing explains them' >&2\n"
-	"\techo 'this records both: sudo blktop record -o DIRECTORY' >&2\n"
+	"\techo 'this records both: sudo blktop record%s -o DIRECTORY' >&2\n"
 	"fi\n"
 	"\n"
+	"\n"
 	"# Userspace: the spans. One set of buffers for each user.\n"
-	"lttng enable-channel -u -s \"$session\" spans --buffers-uid --subbuf-size=256k --num-subbuf=8\n"
-	"lttng add-context -u -s \"$session\" -c spans -t vpid -t vtid -t procname\n";
+	"lttng enable-channel -u -s \"$session\" spans --buffers-uid --subbuf-size=%s --num-subbuf=%s\n"
+	"lttng add-context -u -s \"$session\" -c spans -t vpid -t vtid -t procname";
 
-void about_recipe(FILE *out)
+/* "1M x 8" -> "1M", "8" */
+static char **buffers_of(const struct preset *p)
 {
-	fputs(recipe_begin, out);
+	return g_strsplit(p && p->buffers ? p->buffers : "256k x 8", " x ", 2);
+}
+
+/* What the preset needs before, and what it does not show, as comments of the script. */
+static void print_sentences(FILE *out, const char *title, const GPtrArray *sentences)
+{
+	g_autoptr(GPtrArray) wrapped = g_ptr_array_new_with_free_func(g_free);
+
+	PTR_EACH(const char, sentence, sentences) {
+		g_autofree char *whole = g_strdup_printf("%s: %s", title, sentence);
+		text_wrap(wrapped, whole, 92, 2, 20);
+	}
+	PTR_EACH(const char, line, wrapped)
+		fprintf(out, "# %s\n", line);
+}
+
+static void print_preset_events(FILE *out, const struct preset *p)
+{
+	const GPtrArray *events = p->events->len ? p->events : p->detect;
+
+	PTR_EACH(const char, context, p->contexts)
+		if (!g_str_equal(context, "vpid") && !g_str_equal(context, "vtid") && !g_str_equal(context, "procname"))
+			fprintf(out, " -t %s", context);
+	fputc('\n', out);
+	if (!p->agents->len)
+		PTR_EACH(const char, event, events)
+			fprintf(out, "lttng enable-event -u -s \"$session\" -c spans '%s'\t# spans of %s\n", event,
+				p->name);
+	PTR_EACH(const char, agent, p->agents)
+		fprintf(out, "lttng enable-event --%s -s \"$session\" --all\t# messages of programs\n", agent);
+}
+
+void about_recipe(FILE *out, const struct preset *p)
+{
+	g_autofree char *of = p ? g_strconcat("=", p->name, NULL) : g_strdup("");
+	g_autofree char *events = p ? joined(p->events, ",") : g_strdup("");
+	g_autofree char *points = *events ? g_strdup_printf(" --tracepoints '%s'", events) : g_strdup("");
+	g_auto(GStrv) buffers = buffers_of(p);
+
+	fprintf(out, recipe_begin, of, points);
+	if (p) {
+		fprintf(out, "#\n# Preset %s: %s (%s)\n", p->name, p->title, p->program);
+		print_sentences(out, "before", p->setup);
+		print_sentences(out, "not shown", p->cannot);
+	}
+	fputs(recipe_kernel, out);
 	print_enable_lines(out, "kernel", PLAN_TRACEPOINT);
-	fputs(recipe_middle, out);
+	fprintf(out, recipe_middle, points, buffers[0], buffers[1]);
+	if (p)
+		print_preset_events(out, p);
+	else
+		fputc('\n', out);
 	print_enable_lines(out, "spans", PLAN_SPAN);
 	fputs("\nlttng start \"$session\"\n", out);
 }

@@ -76,7 +76,8 @@ static bool split_args(struct command_line *c, GPtrArray *operands, int argc, co
 	for (size_t i = 0; i < option_n_rows; i++)
 		table[i] = (struct poptOption){
 			.longName = option_rows[i].name, .shortName = option_rows[i].letter,
-			.argInfo = option_rows[i].arg ? POPT_ARG_STRING : POPT_ARG_NONE,
+			.argInfo = !option_rows[i].arg ? POPT_ARG_NONE : !option_rows[i].optional ? POPT_ARG_STRING :
+				   POPT_ARG_STRING | POPT_ARGFLAG_OPTIONAL,
 			.val = (int)i + 1,
 		};
 

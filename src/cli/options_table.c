@@ -388,7 +388,10 @@ const struct option_row option_rows[] = {
 	      "machine of traces that do not tell theirs, to name system calls by number (see --list-machines)"),
 	TEXT("spans", 0, "FILE", GROUP_READ, options.rules, NULL,
 	     "file of rules that make spans from any two events"),
-	VALUE("chunks", 0, "DIR", GROUP_READ, options.read.chunks, take_item, "rules",
+	TEXT("presets", 0, "LIST", GROUP_READ, options.presets, "",
+	     "presets that make spans: auto (those whose program's events a trace has), none, or names; auto,pthread: "
+	     "both (--list-presets)"),
+	VALUE("chunks", 0, "DIR", GROUP_READ, options.read.chunks, take_item, NULL,
 	      "slice files: where the chunks that they were made from are, for log, save and steps below a second; can "
 	      "be repeated",
 	      FOR(SHOWN | ON(LOG) | ON(SAVE))),
@@ -401,7 +404,7 @@ const struct option_row option_rows[] = {
 	FLAG("no-cache", 0, GROUP_READ, words.no_cache, NULL,
 	     "do not store what took long to read for the next time, nor use what is stored (XDG_CACHE_HOME/blktop)",
 	     FOR(SHOWN | ON(REPORT) | ON(EXPORT)), OF(RECORDED), NOT_WITH("cache-size")),
-	VALUE("reader", 0, "WHICH", GROUP_READ, options.read.reader, take_choice, "babeltrace2",
+	VALUE("reader", 0, "WHICH", GROUP_READ, options.read.reader, take_choice, "",
 	      "native (auto is the same), or babeltrace2: its library, on one thread, not hardened",
 	      .choices = reader_words),
 	COMMAND("batch", 'b', GROUP_PRINT, COMMAND_BATCH, NULL,
@@ -566,17 +569,20 @@ const struct option_row option_rows[] = {
 	              "print the columns of a view"),
 	COMMAND("list-events", 0, GROUP_INFORM, COMMAND_LIST_EVENTS, NULL,
 		"print the events that blktop reads, and what each is used for"),
-	COMMAND("list-metrics", 0, GROUP_INFORM, COMMAND_LIST_METRICS, "tables",
+	COMMAND("list-metrics", 0, GROUP_INFORM, COMMAND_LIST_METRICS, "",
 		"print the metrics: unit, the fields that they can be split by, and the events that they need"),
-	COMMAND("recipe", 0, GROUP_INFORM, COMMAND_RECIPE, NULL,
-		"print a shell script that records everything blktop reads"),
+	COMMAND("list-presets", 0, GROUP_INFORM, COMMAND_LIST_PRESETS, NULL,
+		"print the presets: rules for spans of well-known programs"),
+	COMMAND_VALUE("recipe", "NAME", GROUP_INFORM, COMMAND_RECIPE, options.preset, take_text, NULL,
+		      "print a shell script that records everything blktop reads, and the events of a preset",
+		      .optional = true),
 	COMMAND("list-limits", 0, GROUP_INFORM, COMMAND_LIST_LIMITS, NULL,
 		"print all limits for untrusted input, and what happens above each"),
 	COMMAND("list-machines", 0, GROUP_INFORM, COMMAND_LIST_MACHINES, NULL,
 		"print the machines that --machine can name, and their other names"),
-	COMMAND("doctor", 0, GROUP_INFORM, COMMAND_DOCTOR, NULL,
+	COMMAND("doctor", 0, GROUP_INFORM, COMMAND_DOCTOR, "",
 		"report what a trace or session cannot answer, and the commands that repair it"),
-	FLAG("suggest-rules", 0, GROUP_INFORM, options.batch.suggest_rules, "",
+	FLAG("suggest-rules", 0, GROUP_INFORM, options.batch.suggest_rules, NULL,
 	     "print rules for spans (--spans) that the user-space events suggest, with their counts; live: until the "
 	     "session ends, or of -n seconds",
 	     FOR(ON(BATCH)), NOT_WITH("view metric watch no-spool")),
@@ -585,7 +591,7 @@ const struct option_row option_rows[] = {
 		"print the options for live sessions of this machine"),
 	COMMAND("help-send", 0, GROUP_INFORM, COMMAND_HELP_SEND, NULL,
 		"print the options for sending metrics to other programs"),
-	COMMAND("version", 'v', GROUP_INFORM, COMMAND_VERSION, "all: man blktop",
+	COMMAND("version", 'v', GROUP_INFORM, COMMAND_VERSION, "",
 		"print the versions of blktop and its libraries, and how it is isolated"),
 	FLAG("yes", 'y', GROUP_SESSION, options.session.yes, "do not wait for Enter",
 	     "make the session without waiting for Enter"),
@@ -814,8 +820,8 @@ char *option_check(const struct command_line *c)
 
 static void append_option(GString *s, const struct option_row *r)
 {
-	g_string_append_printf(s, "%s%s%s%s", s->len > 0 ? ", " : "", option_words(r), r->arg ? " " : "",
-			       r->arg ? r->arg : "");
+	g_string_append_printf(s, "%s%s%s%s%s", s->len > 0 ? ", " : "", option_words(r), !r->arg ? "" : r->optional ?
+			       "[=" : " ", r->arg ? r->arg : "", r->optional ? "]" : "");
 }
 
 static void print_groups(FILE *out, enum group first, enum group last)
@@ -839,7 +845,7 @@ static void print_groups(FILE *out, enum group first, enum group last)
 
 void options_print_help(FILE *out)
 {
-	fputs("Usage: blktop TRACE_DIR... | SPANS.json...                a recorded trace\n"
+	fputs("Usage: blktop TRACE_DIR... | SPANS.json...     a recorded trace; all: man blktop\n"
 	      "       blktop -r HOST[:PORT] | net://HOST/host/NAME/SESSION           live\n"
 	      "       blktop [-- PROGRAM ARG...]       live, of this machine: --help-here\n"
 	      "       blktop -b --view VIEW", out);

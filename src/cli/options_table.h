@@ -49,6 +49,7 @@ struct option_row {
 	const char *name;
 	char letter;
 	const char *arg;		/* NULL: takes none */
+	bool optional;			/* it may be left out: .take then gets NULL */
 	enum group group;
 	enum command command;		/* that it chooses; COMMAND_SCREEN: none */
 	size_t offset;			/* of its field in struct command_line */

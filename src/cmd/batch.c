@@ -408,7 +408,8 @@ static bool has_event(const void *tl, const char *event)
 static bool prints_otherwise(const struct batch *b)
 {
 	const unsigned both = MISSING_SWITCHES | MISSING_CALLS;
-	bool spans = rules_n_installed() || slice_any_makes_spans(has_event, b->r.tl);
+	g_auto(GStrv) events = timeline_event_names(b->r.tl);
+	bool spans = rules_any_met((const char *const *)events) || slice_any_makes_spans(has_event, b->r.tl);
 
 	return b->shown->otherwise && !spans && (view_missing(b->r.tl) & both) == both;
 }

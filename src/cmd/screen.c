@@ -3,6 +3,8 @@
 #include "cmd/screen.h"
 
 #include "cli/config.h"
+#include "cli/rule_files.h"
+#include "app/presets_used.h"
 #include "app/debug_log.h"
 #include "app/host_clocks.h"
 #include "app/input.h"
@@ -73,6 +75,7 @@ struct screen_run {
 	bool again;			/* clocks were moved, or rules added just now: the trace must be read again */
 	char *moved;			/* message about that, or NULL */
 	unsigned reported;		/* number of unread_message()'s messages that were taken */
+	struct presets_used presets;	/* what was said about them */
 	struct alerts *alerts;		/* NULL: there are no thresholds */
 	GQueue alert_lines;		/* char *: live, messages about them */
 };
@@ -112,7 +115,7 @@ static void judge(struct screen_run *s)
  * and at its end: a pair may begin to be recorded at any time. */
 static bool is_time_to_look(const struct screen_run *s, const struct job_status *st)
 {
-	if (s->suggesting || rules_n_installed() || timeline_facts(s->tl)->has_spans || !timeline_has_events(s->tl))
+	if (s->suggesting || rules_n_own() || timeline_facts(s->tl)->has_spans || !timeline_has_events(s->tl))
 		return false;
 	if (st->phase == JOB_DONE)
 		return !s->looked_at || (s->session && st->n_events > s->looked_at);
@@ -200,21 +203,15 @@ static bool backend_suggested_spans(void *data, char **ret_rules, char **ret_mes
 static bool use_rules(struct screen_run *s)
 {
 	g_autoptr(GError) error = NULL;
-	struct rules *rules = s->suggested_rules && !rules_n_installed() ? rules_new() : NULL;
+	size_t n = rules_n_own();
 
-	if (!rules)
+	if (!s->suggested_rules || n)
 		return true;
-	if (!rules_parse(rules, "suggested", s->suggested_rules, strlen(s->suggested_rules), false, &error) ||
-	    !rules_check(rules, &error)) {
-		rules_free(rules);
+	if (!rule_files_install(s->suggested_rules, &error)) {
 		log_error("%s", error->message);
 		return false;
 	}
-	if (!rules_install(rules, &error)) {
-		log_error("%s", error->message);
-		return false;
-	}
-	size_t n = rules_n_installed();
+	n = rules_n_own();
 	g_free(s->moved);
 	s->moved = g_strdup_printf("spans by %zu suggested rule%s: Y saves %s for --spans", n, n == 1 ? "" : "s",
 				   n == 1 ? "it" : "them");
@@ -428,6 +425,10 @@ static char *backend_next_message(void *data, bool *ret_error)
 	if (!text && (text = g_queue_pop_head(&s->alert_lines))) {
 		*ret_error = true;
 		return text;
+	}
+	if (!text && (text = presets_used_next(&s->presets, s->tl))) {
+		log_note("%s", text);
+		*ret_error = false;
 	}
 	if (text || !s->session)
 		return text ? text : s->live ? left_out_message(s, ret_error) : unread_message(s, ret_error);
@@ -1008,6 +1009,8 @@ static int run_once(struct screen_run *s)
 	g_clear_pointer(&s->suggesting, suggestjob_free);
 	g_clear_pointer(&s->suggested, g_ptr_array_unref);
 	g_clear_pointer(&s->suggestion, g_free);
+	g_free(s->presets.line);
+	s->presets = (struct presets_used){ 0 };
 	g_clear_pointer(&s->saving, savejob_free);
 	g_clear_pointer(&s->job, job_free);
 	g_clear_pointer(&s->alerts, alerts_free);

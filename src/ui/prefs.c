@@ -32,6 +32,7 @@ void prefs_free(struct prefs *p)
 	if (!p)
 		return;
 	g_free(p->view);
+	g_free(p->presets);
 	prompt_history_free(p->prompt_history);
 	g_hash_table_unref(p->views);
 	g_ptr_array_unref(p->warnings);

@@ -45,6 +45,7 @@ struct prefs {
 	bool vi_keys;
 	enum hide hide;
 	size_t memory;		/* bytes; 0: the program's default */
+	char *presets;		/* as --presets takes it; NULL: auto */
 	GHashTable *views;	/* id -> struct prefs_view; owned */
 	struct prompt_history *prompt_history;	/* lines typed in prompts (ui/prompt_history.h); owned */
 	GPtrArray *warnings;	/* char *: errors in blktoprc, with their line; owned */

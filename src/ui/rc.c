@@ -238,6 +238,19 @@ static char *write_view(const struct prefs *p)
 	return g_strdup(p->view ? p->view : "auto");
 }
 
+/* Which presets there are is not known here. */
+static bool read_presets(struct prefs *p, const char *text)
+{
+	g_free(p->presets);
+	p->presets = g_strdup(text);
+	return *text != '\0';
+}
+
+static char *write_presets(const struct prefs *p)
+{
+	return g_strdup(p->presets ? p->presets : "auto");
+}
+
 static bool read_step(struct prefs *p, const char *text)
 {
 	int64_t ns;
@@ -279,6 +292,9 @@ static const struct setting {
 	  .read = read_hide, .write = write_hide },
 	{ "memory", "a size such as 512M, at least 16M, or 0",
 	  "memory for the trace; 0: the default", .read = read_memory, .write = write_memory },
+	{ "presets", "auto, none or names of presets",
+	  "rules for spans of well-known programs (blktop --list-presets); auto: those whose events a trace has",
+	  .read = read_presets, .write = write_presets },
 	{ "view", "a view's id, or auto", "the first view; auto: depends on whether the trace has requests",
 	  .read = read_view, .write = write_view },
 	{ "step", "1ms, 10ms, 100ms, 1s, 10s, 1m or 10m", "the first step in time",

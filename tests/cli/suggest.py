@@ -57,7 +57,7 @@ def check_that(what, good, why=""):
 
 
 def run(*args):
-    return subprocess.run([PROGRAM, "-b", "--utc", *map(str, args)], capture_output=True, text=True, timeout=120, check=False)
+    return subprocess.run([PROGRAM, "-b", "--utc", "--presets", "none", *map(str, args)], capture_output=True, text=True, timeout=120, check=False)
 
 
 def rules_of(text):

@@ -43,6 +43,8 @@ offers tests --thresholds te
 offers priority --by pr
 offers history --against h
 offers trace= --only t
+offers auto,seastar --presets auto,sea
+offers ros2 --recipe = ro
 for format in $("$blktop" --print-options | sed -n 's/^[^\t]*\t--format\t//p' | tr ';' '\n' | sed 's/.*://'); do
 	offers "$format" --format "$format"
 done

@@ -6,7 +6,7 @@ import re
 import layers_table
 import tap
 
-DOCUMENTS = ["README.md", "CONTRIBUTING.md", "doc/architecture.md", "doc/CHANGES.md", "doc/guide.md", "doc/live.md", "doc/relay.md", "doc/security.md", "doc/service.md", "doc/spans.md",
+DOCUMENTS = ["README.md", "CONTRIBUTING.md", "doc/architecture.md", "doc/CHANGES.md", "doc/guide.md", "doc/live.md", "doc/presets.md", "doc/relay.md", "doc/security.md", "doc/service.md", "doc/spans.md",
              "doc/testing.md", "tests/traces/README.md"]
 BLKTOP = os.environ.get("BLKTOP", f"{tap.BUILD}/blktop")
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* The limits of the command line, of files of settings, and of the output of followed programs. */
 #include "base/limits.h"
-#include "cli/config.h"
+#include "cli/rule_files.h"
 #include "cli/options.h"
 #include "lib/limit_test.h"
 #include "lib/test_traces.h"
 #include "live/session/helper_private.h"
-#include "state/spans/rules.h"
+#include "state/spans/presets.h"
 #include "views/alerts.h"
 #include "views/threshold.h"
 
@@ -134,10 +134,23 @@ static bool settings_bytes(uint64_t n)
 	while (text->len < n)
 		g_string_append(text, text->len + 1 == n || text->len % 100 == 99 ? "\n" : "#");
 	g_assert_true(g_file_set_contents(file, text->str, (gssize)text->len, NULL));
-	config_install_rules(file, NULL, &error);
-	rules_install(NULL, NULL);
+	rule_files_read(file, PRESETS_NONE, NULL, &error);
+	rule_files_clear();
 	test_remove_tree(dir);
 	return limit_taken(error, "it is too long");
+}
+
+static bool presets(uint64_t n)
+{
+	g_autoptr(GError) error = NULL;
+
+	for (uint64_t i = 0; i < n && !error; i++) {
+		g_autofree char *text = g_strdup_printf("[preset p%" G_GUINT64_FORMAT "]\ntitle=t\nprogram=p\n"
+							"detect=a:*\n[r]\nbegin=a:b\nend=a:c\n", i);
+		presets_add("a.preset", text, strlen(text), false, &error);
+	}
+	presets_clear();
+	return limit_taken(error, "there are more than");
 }
 
 static bool baseline_bytes(uint64_t n)
@@ -167,6 +180,7 @@ int main(int argc, char **argv)
 		{ "session-name-bytes", session_name_bytes, 0 }, { "perf-counters", perf_counters, 0 },
 		{ "screenshot-cols", screenshot_cols, 0 }, { "screenshot-rows", screenshot_rows, 0 },
 		{ "probe-bytes", probe_bytes, 0 }, { "settings-bytes", settings_bytes, 0 },
+		{ "presets", presets, 0 },
 		{ "program-output-bytes", program_output_bytes, 0 },
 	};
 

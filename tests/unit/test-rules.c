@@ -3,6 +3,7 @@
 #include "lib/sources.h"
 #include "state/kernel/subscriptions.h"
 #include "state/publish/model.h"
+#include "state/spans/presets.h"
 #include "state/spans/rules.h"
 #include "state/store/timeline.h"
 #include "trace/reader.h"
@@ -67,6 +68,138 @@ static void test_errors(void)
 		if (!g_str_has_prefix(error->message, cases[i].says))
 			g_error("'%s' does not begin with '%s'", error->message, cases[i].says);
 	}
+}
+
+/* ---- presets ---- */
+
+#define HEAD "[preset p]\ntitle=t\nprogram=x\ndetect=a:*, b:c\n"
+
+static void test_preset_errors(void)
+{
+	static const struct { const char *text, *says; } cases[] = {
+		{ "[preset P]\n", "my.spans:1: [preset P]: a name has small letters" },
+		{ "[preset ]\n", "my.spans:1: [preset ]: a name has" },
+		{ "[preset p]\ntitle=t\n", "my.spans:1: [preset p] has no program" },
+		{ "[preset p]\ntitle=t\nprogram=p\n[r]\nbegin=a\nend=b\n", "my.spans:1: [preset p] has no detect" },
+		{ HEAD "title=u\n", "my.spans:5: [preset p] has title= already" },
+		{ HEAD "colour=red\n", "my.spans:5: a preset has no 'colour'" },
+		{ HEAD "begin=a\n", "my.spans:5: a preset has no 'begin'" },
+		{ HEAD "on=no\n", "my.spans:5: on takes auto or request, not 'no'" },
+		{ HEAD "events=a:*, $(reboot)\n", "my.spans:5: '$(reboot)' is not the name of an event" },
+		{ HEAD "contexts=vpid;x\n", "my.spans:5: 'vpid;x' is not a context" },
+		{ HEAD "agents=perl\n", "my.spans:5: agents are jul" },
+		{ HEAD "buffers=1M\n", "my.spans:5: buffers are SIZE x NUMBER" },
+		{ HEAD "buffers=1M x `a`\n", "my.spans:5: buffers are SIZE x NUMBER" },
+		{ HEAD "[r]\nbegin=a\nend=b\n[r]\nbegin=a\nend=b\n", "my.spans:8: [r]: there is a rule of this name" },
+		{ "[r]\nbegin=a\nend=b\n" HEAD "[s]\nbegin=a\nend=b\nparent=r\n",
+		  "my.spans:8: [s]: its parent 'r' is not a rule" },
+		{ HEAD HEAD, "my.spans:5: [preset p]: there is a preset of this name already" },
+	};
+	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+		g_autoptr(GError) error = NULL;
+		g_assert_false(parse(cases[i].text, false, &error));
+		if (!g_str_has_prefix(error->message, cases[i].says))
+			g_error("'%s' does not begin with '%s'", error->message, cases[i].says);
+	}
+}
+
+/* A preset's rules have names of their own; in blktoprc there are no presets. */
+static void test_preset_names(void)
+{
+	g_autoptr(GError) error = NULL;
+	g_assert_true(parse("[r]\nbegin=a\nend=b\n" HEAD "cannot=x\ncannot=y\n[r]\nbegin=a\nend=b\n", false, &error));
+	g_assert_no_error(error);
+	g_assert_true(parse("[preset Any]\n\xff\n[span r]\nbegin=a\nend=b\n", true, &error));
+	g_assert_no_error(error);
+}
+
+static void add_preset(const char *name, const char *more)
+{
+	g_autoptr(GError) error = NULL;
+	g_autofree char *text = g_strdup_printf("[preset %s]\ntitle=t\nprogram=x\ndetect=%s:*\n%s[r]\nbegin=%s:a\n"
+						"end=%s:b\n", name, name, more, name, name);
+	g_assert_true(presets_add(name, text, strlen(text), false, &error));
+	g_assert_no_error(error);
+}
+
+static char *names_of(GPtrArray *presets)
+{
+	GString *s = g_string_new(NULL);
+	for (guint i = 0; i < presets->len; i++)
+		g_string_append_printf(s, "%s ", ((const struct preset *)presets->pdata[i])->name);
+	g_ptr_array_unref(presets);
+	return g_string_free(s, false);
+}
+
+static void assert_on(const char *words, const char *used, const char *offered, size_t n_rules)
+{
+	static const char *const events[] = { "z:x", "b:x", "k", "c:y", NULL };
+	g_autoptr(GError) error = NULL;
+	g_assert_true(presets_choose(words, &error));
+	g_autofree char *in_use = names_of(presets_in_use(events)), *on_offer = names_of(presets_on_offer(events));
+	g_assert_cmpstr(in_use, ==, used);
+	g_assert_cmpstr(on_offer, ==, offered);
+	struct rules *r = rules_new();
+	g_assert_true(presets_add_rules(r, &error));
+	g_assert_cmpuint(rules_n(r), ==, n_rules);
+	rules_free(r);
+}
+
+static void test_preset_choice(void)
+{
+	g_autoptr(GError) error = NULL;
+	add_preset("c", "on=request\n");
+	add_preset("a", "");
+	add_preset("b", "");
+	add_preset("b", "on=request\n");	/* the first one counts */
+	g_assert_cmpuint(presets_n(), ==, 3);
+	assert_on("auto", "b ", "c ", 2);
+	assert_on("none", "", "b c ", 0);
+	assert_on("c", "c ", "b ", 1);
+	assert_on(" auto , c", "b c ", "", 3);
+	static const char *const wrong[] = { "", "d", "auto,", "none,a" };
+	for (size_t i = 0; i < G_N_ELEMENTS(wrong); i++) {
+		g_assert_false(presets_choose(wrong[i], &error));
+		g_clear_error(&error);
+	}
+	g_assert_cmpstr(presets_chosen(), ==, "auto,c");
+	presets_clear();
+	g_assert_cmpuint(presets_n(), ==, 0);
+}
+
+/* Events of presets are read where they are, but nothing asks for them; those of a user's rules are asked for. */
+static void test_preset_rows(void)
+{
+	g_autoptr(GError) error = NULL;
+	static const char text[] = "[r]\nbegin=x:mine\nend=x:both\n" HEAD "[r]\nbegin=a:begin\nend=x:both\n"
+				   "[s]\nbegin=a:*_in\nend=a:${1}_out\n";
+	static const struct { const char *event; bool needed; } cases[] = {
+		{ "x:mine", true }, { "x:both", true }, { "a:begin", false }, { "a:*_in", false }, { "a:*_out", false },
+	};
+	struct rules *r = rules_new();
+	g_assert_true(rules_parse(r, "my.spans", text, strlen(text), false, &error));
+	g_assert_true(rules_install(r, &error));
+	size_t n;
+	const struct blk_subscription *rows = slice_subscriptions(&n);
+	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+		size_t at = 0;
+		while (at < n && !g_str_equal(rows[at].event, cases[i].event))
+			at++;
+		g_assert_cmpuint(at, <, n);
+		g_assert_cmpint(rows[at].needs != NULL, ==, cases[i].needed);
+	}
+	static const char *const of_preset[] = { "a:q_in", NULL }, *const others[] = { "k", NULL };
+	g_assert_cmpuint(rules_n_own(), ==, 1);
+	g_assert_true(rules_any_met(others));		/* the user's */
+	rules_install(NULL, NULL);
+	g_assert_false(rules_any_met(of_preset));
+	r = rules_new();
+	g_assert_true(rules_parse(r, "my.spans", HEAD "[s]\nbegin=a:*_in\nend=a:${1}_out\n",
+				  strlen(HEAD "[s]\nbegin=a:*_in\nend=a:${1}_out\n"), false, &error));
+	g_assert_true(rules_install(r, &error));
+	g_assert_true(rules_any_met(of_preset));
+	g_assert_false(rules_any_met(others));
+	rules_install(NULL, NULL);
 }
 
 /* In blktoprc other groups are not ours, whatever they say. */
@@ -382,6 +515,10 @@ int main(int argc, char **argv)
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/rules/errors", test_errors);
 	g_test_add_func("/rules/marked", test_marked);
+	g_test_add_func("/presets/errors", test_preset_errors);
+	g_test_add_func("/presets/names", test_preset_names);
+	g_test_add_func("/presets/choice", test_preset_choice);
+	g_test_add_func("/presets/rows", test_preset_rows);
 	for (size_t i = 0; i < G_N_ELEMENTS(made); i++) {
 		g_autofree char *path = g_strdup_printf("/rules/made/%s", made[i].name);
 		g_test_add_data_func(path, &made[i], test_made);

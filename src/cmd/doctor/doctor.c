@@ -9,6 +9,7 @@
 #include "cmd/output.h"
 #include "app/relay.h"
 
+#include "base/each.h"
 #include "base/timefmt.h"
 #include "base/user.h"
 #include "base/text.h"
@@ -156,6 +157,16 @@ static bool hear_trace(struct doctor *doc, const char *const *paths, enum reader
 	return native && hear_native(doc, native, error);
 }
 
+GPtrArray *doctor_events(const struct doctor *doc)
+{
+	GPtrArray *events = g_ptr_array_new();
+
+	TABLE_EACH(each, doc->counts)
+		g_ptr_array_add(events, each.key);
+	g_ptr_array_add(events, NULL);
+	return events;
+}
+
 static bool has_event(const void *doc, const char *event)
 {
 	return doctor_count(doc, event) > 0;
@@ -163,7 +174,9 @@ static bool has_event(const void *doc, const char *event)
 
 static bool has_spans(const struct doctor *doc)
 {
-	return rules_n_installed() || slice_any_makes_spans(has_event, doc);
+	g_autoptr(GPtrArray) events = doctor_events(doc);
+
+	return rules_any_met((const char *const *)events->pdata) || slice_any_makes_spans(has_event, doc);
 }
 
 /* Without spans: which pairs of events could be some. */

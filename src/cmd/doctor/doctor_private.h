@@ -39,6 +39,9 @@ struct doctor {
 /* Number of events of any of "a|b" (also "syscall_*"); -1: none of them is in the metadata. */
 int64_t doctor_count(const struct doctor *doc, const char *names);
 
+/* The names of all events, borrowed, and NULL (g_ptr_array_unref()). */
+GPtrArray *doctor_events(const struct doctor *doc);
+
 /* Reads metadata and stream files below the paths. What cannot be read becomes a problem. */
 void doctor_scan(struct doctor *doc, const char *const *paths);
 /* Counts one record of the pass. Live sessions use a table whose row DOCTOR_ROW_PROBE is BLK_PROBES. */

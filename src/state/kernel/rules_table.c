@@ -220,9 +220,9 @@ static bool add_use(size_t row, guint number, bool begins, const char *event, ch
 		ruled->ended = g_array_new(false, false, sizeof u);
 		g_array_set_clear_func(ruled->begun, use_clear);
 		g_array_set_clear_func(ruled->ended, use_clear);
-		if (!table.subs[row].needs)
-			table.subs[row].needs = RULE_NEEDS;
 	}
+	if (!table.subs[row].needs && !r->preset)	/* events of presets are read where they are, and not missed */
+		table.subs[row].needs = RULE_NEEDS;
 	g_array_append_val(begins ? ruled->begun : ruled->ended, u);
 	return fits;
 }
@@ -266,8 +266,9 @@ static void add_pattern(const struct rule *r, const struct rule_event *e)
 	for (size_t i = 0; i < table.n; i++)
 		if (g_str_equal(table.subs[i].event, e->glob))
 			row = table.subs[i].row_of_class ? i : NO_ROW;
-	const struct blk_subscription pattern = { .event = row == NO_ROW ? PATTERNS : e->glob, .needs = row == NO_ROW ?
-						  NULL : RULE_NEEDS, .row_of_class = rules_row_of_class };
+	const struct blk_subscription pattern = { .event = row == NO_ROW ? PATTERNS : e->glob,
+						  .needs = row == NO_ROW || r->preset ? NULL : RULE_NEEDS,
+						  .row_of_class = rules_row_of_class };
 	if (row == NO_ROW || row == table.n)
 		row = add_row(&pattern, NO_ROW);
 	for (guint i = 0; i < e->fields->len; i++)

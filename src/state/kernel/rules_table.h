@@ -51,6 +51,7 @@ struct rule_key {
 struct rule {
 	char *name, *file;
 	unsigned line;
+	const struct preset *preset;	/* that it is a rule of (state/spans/presets.h); NULL: none */
 	struct rule_event begin, end;
 	struct rule_key begin_key, end_key, parent_key;	/* .parent_key: fields of the begin event */
 	struct rule_template text, service;		/* .texts NULL: not given */
@@ -65,6 +66,7 @@ struct rule {
 
 struct rules {
 	GPtrArray *all;			/* struct rule * */
+	GPtrArray *presets;		/* struct preset *: heads of their files */
 	GChecksum *digest;		/* of their lines */
 };
 

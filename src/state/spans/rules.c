@@ -6,6 +6,7 @@
 
 #include "state/kernel/rules_table.h"
 #include "state/kernel/subscriptions.h"
+#include "state/spans/preset_head.h"
 #include "state/store/timeline.h"
 
 #include "base/each.h"
@@ -15,6 +16,7 @@
 #include <string.h>
 
 #define MARK "span "			/* prefix of a rule's name in files with other groups */
+#define PRESET "preset "		/* prefix of the group that is a preset's head */
 
 G_DEFINE_QUARK(blk-rules-error-quark, blk_rules_error)
 
@@ -22,6 +24,8 @@ G_DEFINE_QUARK(blk-rules-error-quark, blk_rules_error)
 struct rules_reading {
 	struct rules *rules;
 	struct rule *rule;		/* the rule that the lines belong to; NULL: none */
+	struct preset *preset;		/* that the next rules belong to; NULL: none */
+	bool in_head;			/* the lines are of .preset itself */
 	const char *file;
 	unsigned line;
 	bool only_marked;
@@ -85,10 +89,16 @@ static void rule_free(gpointer p)
 	g_free(r);
 }
 
+static void preset_free_any(gpointer p)
+{
+	preset_free(p);
+}
+
 struct rules *rules_new(void)
 {
 	struct rules *r = g_new0(struct rules, 1);
 	r->all = g_ptr_array_new_with_free_func(rule_free);
+	r->presets = g_ptr_array_new_with_free_func(preset_free_any);
 	r->digest = g_checksum_new(G_CHECKSUM_SHA256);
 	return r;
 }
@@ -98,6 +108,7 @@ void rules_free(struct rules *r)
 	if (!r)
 		return;
 	g_ptr_array_unref(r->all);
+	g_ptr_array_unref(r->presets);
 	g_checksum_free(r->digest);
 	g_free(r);
 }
@@ -105,6 +116,14 @@ void rules_free(struct rules *r)
 size_t rules_n(const struct rules *r)
 {
 	return r->all->len;
+}
+
+GPtrArray *rules_take_presets(struct rules *r)
+{
+	GPtrArray *presets = r->presets;
+
+	r->presets = g_ptr_array_new_with_free_func(preset_free_any);
+	return presets;
 }
 
 /* ---- fields ---- */
@@ -327,10 +346,11 @@ static const struct { const char *key; bool (*take)(const struct rules_reading *
 
 /* ---- parsing ---- */
 
-static struct rule *find_rule(const struct rules *rules, const char *name)
+/* Names are those of the preset, or of the files without one. */
+static struct rule *find_rule(const struct rules *rules, const struct preset *preset, const char *name)
 {
 	PTR_EACH(struct rule, r, rules->all)
-		if (g_str_equal(r->name, name))
+		if (r->preset == preset && g_str_equal(r->name, name))
 			return r;
 	return NULL;
 }
@@ -373,18 +393,44 @@ static bool check_rule(const struct rules_reading *reading, const struct rule *r
 	return true;
 }
 
-static bool begin_rule(struct rules_reading *r, const char *name)
+static bool begin_preset(struct rules_reading *r, const char *name)
+{
+	if (!*name || strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-_") < strlen(name))
+		return refuse(r, "[preset %s]: a name has small letters, digits, '-' and '_'", name);
+	PTR_EACH(const struct preset, p, r->rules->presets)
+		if (g_str_equal(p->name, name))
+			return refuse(r, "[preset %s]: there is a preset of this name already", name);
+	r->preset = preset_new(name, r->file, r->line);
+	r->in_head = true;
+	g_ptr_array_add(r->rules->presets, r->preset);
+	return true;
+}
+
+/* At the end of a group. */
+static bool check_group(const struct rules_reading *r)
+{
+	struct rules_reading at = *r;
+	g_autofree char *missing = r->in_head ? preset_lacks(r->preset) : NULL;
+
+	at.line = missing ? r->preset->line : r->line;
+	return missing ? refuse(&at, "%s", missing) : check_rule(r, r->rule);
+}
+
+static bool begin_group(struct rules_reading *r, const char *name)
 {
 	bool marked = g_str_has_prefix(name, MARK);
-	if (!check_rule(r, r->rule))
+	if (!check_group(r))
 		return false;
 	r->rule = NULL;
+	r->in_head = false;
 	if (!marked && r->only_marked)
 		return true;
+	if (g_str_has_prefix(name, PRESET))
+		return begin_preset(r, name + strlen(PRESET));
 	g_autofree char *plain = g_strstrip(g_strdup(name + (marked ? strlen(MARK) : 0)));
 	if (!*plain || g_str_equal(plain, "thread"))
 		return refuse(r, "[%s]: a rule needs a name other than 'thread'", name);
-	if (find_rule(r->rules, plain))
+	if (find_rule(r->rules, r->preset, plain))
 		return refuse(r, "[%s]: there is a rule of this name already", plain);
 	if (r->rules->all->len >= LIMIT_RULES)
 		return refuse(r, "[%s]: there are more than %d rules", plain, LIMIT_RULES);
@@ -392,6 +438,7 @@ static bool begin_rule(struct rules_reading *r, const char *name)
 	rule->name = g_strdup(plain);
 	rule->file = g_strdup(r->file);
 	rule->line = r->line;
+	rule->preset = r->preset;
 	r->seen = 0;
 	event_init(&rule->begin);
 	event_init(&rule->end);
@@ -413,9 +460,9 @@ static bool take_line(struct rules_reading *r, char *line)
 		if (line[len - 1] != ']')
 			return refuse(r, "'%s' is not a [GROUP]", line);
 		line[len - 1] = '\0';
-		return begin_rule(r, line + 1);
+		return begin_group(r, line + 1);
 	}
-	if (!r->rule)
+	if (!r->rule && !r->in_head)
 		return r->only_marked || refuse(r, "'%s' comes before the first [RULE]", line);
 	char *value = strchr(line, '=');
 	if (!value)
@@ -425,6 +472,10 @@ static bool take_line(struct rules_reading *r, char *line)
 	g_strstrip(value);
 	if (!*value)
 		return refuse(r, "%s= has no value", line);
+	if (r->in_head) {
+		g_autofree char *wrong = preset_take(r->preset, line, value);
+		return !wrong || refuse(r, "%s", wrong);
+	}
 	for (size_t i = 0; i < G_N_ELEMENTS(lines); i++) {
 		if (!g_str_equal(lines[i].key, line))
 			continue;
@@ -454,12 +505,12 @@ bool rules_parse(struct rules *rules, const char *file, const char *text, size_t
 				return refuse(&r, "the line is not text");
 			if (valid && !take_line(&r, line))
 				return false;
-			if (r.rule)
+			if (r.rule || r.preset)
 				g_checksum_update(rules->digest, (const guchar *)line, (gssize)n + 1);
 		}
 		text += n + 1;
 	}
-	return check_rule(&r, r.rule);
+	return check_group(&r);
 }
 
 /* Do the begin and end events have texts of stars in common? */
@@ -475,7 +526,8 @@ bool rules_check(const struct rules *rules, GError **error)
 {
 	PTR_EACH(struct rule, r, rules->all) {
 		struct rules_reading at = { .file = r->file, .line = r->line, .error = error };
-		struct rule *parent = r->parent == PARENT_RULE ? find_rule(rules, r->parent_name) : NULL;
+		struct rule *parent = r->parent == PARENT_RULE ? find_rule(rules, r->preset, r->parent_name) :
+				      NULL;
 		if (r->parent != PARENT_RULE)
 			continue;
 		if (!parent)
@@ -541,6 +593,32 @@ static bool is_met(const struct timeline *tl, const struct rule_event *e)
 	return e->n_stars ? timeline_any_event(tl, matches_event, e) : timeline_has_event(tl, e->name);
 }
 
+static bool any_matches(const struct rule_event *e, const char *const *events)
+{
+	for (; *events; events++)
+		if (rule_event_matches(e, *events, NULL))
+			return true;
+	return false;
+}
+
+bool rules_any_met(const char *const *events)
+{
+	for (size_t i = 0; i < rules_n_installed(); i++) {
+		const struct rule *r = rule_at((unsigned)i);
+		if (!r->preset || any_matches(&r->begin, events) || any_matches(&r->end, events))
+			return true;
+	}
+	return false;
+}
+
+size_t rules_n_own(void)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < rules_n_installed(); i++)
+		n += !rule_at((unsigned)i)->preset;
+	return n;
+}
+
 static void add_keyless(GString *text, const struct rule *r, const struct rule_event *e, const char *field,
 			const char *key, const struct timeline *tl)
 {
@@ -567,6 +645,9 @@ char *rules_missing_text(size_t i, const struct timeline *tl)
 	const struct rule_event *const events[] = { &r->begin, &r->end };
 	g_autoptr(GString) text = g_string_new(NULL);
 
+	/* Of a preset, a program has the events of some rules, depending on its version and what it uses. */
+	if (r->preset && !is_met(tl, &r->begin) && !is_met(tl, &r->end))
+		return NULL;
 	for (size_t e = 0; e < G_N_ELEMENTS(events); e++)
 		if (!is_met(tl, events[e]))
 			g_string_append_printf(text, "%sno %s", text->len ? ", " : "", events[e]->name);

@@ -11,7 +11,8 @@
  *     name= service= tags=                texts, with fields of the begin event
  *     parent= parent_key= nested= async=  where it belongs
  *
- * In files with other groups (blktoprc), a rule's group is called "span NAME".
+ * In files with other groups (blktoprc), a rule's group is called "span NAME". Rules behind a group "preset NAME" are
+ * those of the preset (presets.h), and have names of their own.
  *
  * Rules add events and fields to the subscription table (slice.h). So they are installed once, before anything is
  * opened.
@@ -40,6 +41,9 @@ bool rules_parse(struct rules *r, const char *file, const char *text, size_t len
 /* Call it after the last text: checks that all parents that rules name exist. */
 bool rules_check(const struct rules *r, GError **error);
 size_t rules_n(const struct rules *r);
+/* The heads of presets (presets.h) in the texts: struct preset *, owned by the array, which the caller frees. The rules
+ * can then only be freed. */
+GPtrArray *rules_take_presets(struct rules *r);
 
 /* Takes ownership of the rules and frees those that were installed before; NULL: none. Call it from one thread,
  * while no slice or source exists. false and *error: an event needs more fields than the table has room for; then
@@ -48,9 +52,13 @@ bool rules_install(struct rules *r, GError **error);
 
 struct timeline;
 /* The i-th of the installed rules: NULL, or "FILE:LINE: [RULE]: ..." (g_free) if the trace has no events of a type that
- * the rule needs, or if events of it had no value for a field of a key. Such events begin and end no complete span. */
+ * the rule needs (of a preset: of one type, but of the other), or if events of it had no value for a field of a key.
+ * Such events begin and end no complete span. */
 char *rules_missing_text(size_t i, const struct timeline *tl);
 size_t rules_n_installed(void);
+size_t rules_n_own(void);	/* of these, how many are not of presets */
+/* Do the installed rules speak of a trace with these events? The user's own do of any. */
+bool rules_any_met(const char *const *events);
 /* A digest of the installed rules' lines; "": there are none. Borrowed. */
 const char *rules_digest(void);
 

@@ -347,9 +347,14 @@ char **timeline_event_names(const struct timeline *tl)
 	return g_strdupv(borrowed);
 }
 
+size_t timeline_n_event_names(const struct timeline *tl)
+{
+	return g_hash_table_size(tl->classes);
+}
+
 bool timeline_has_events(const struct timeline *tl)
 {
-	return g_hash_table_size(tl->classes) > 0;
+	return timeline_n_event_names(tl) > 0;
 }
 
 const struct timeline_facts *timeline_facts(const struct timeline *tl)

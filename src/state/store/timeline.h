@@ -167,6 +167,7 @@ bool timeline_has_event(const struct timeline *tl, const char *name);
 /* Does a class of its names pass `has`? */
 bool timeline_any_event(const struct timeline *tl, bool (*has)(const char *name, const void *data), const void *data);
 char **timeline_event_names(const struct timeline *tl);	/* of all classes, in no order (g_strfreev()) */
+size_t timeline_n_event_names(const struct timeline *tl);
 bool timeline_has_events(const struct timeline *tl);	/* of any name; false: the spans were imported */
 /* Did the host have such an event (or such a system call) in an applied second? */
 bool timeline_host_has_event(const struct timeline *tl, uint32_t host, const char *name);
