@@ -8,12 +8,14 @@ number of files of rules, made by chance, that each recording is read with besid
 import collections
 import concurrent.futures
 import itertools
+import json
 import os
 import re
 import shutil
 import subprocess
 import sys
 import tempfile
+import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 LAB = os.path.join(ROOT, "tests", "live", "lab")
@@ -56,6 +58,7 @@ class Lab:
             built.result()
         if up.returncode:
             blk.skip_all(f"no lab: {up.stderr.strip()[-200:]}")
+        self.url, self.port = (re.search(rf"LAB_{what}='([^']*)'", up.stdout)[1] for what in ("URL", "LIVE_PORT"))
 
     def build(self, functions):
         """Makes and compiles the providers and tracegen."""
@@ -82,12 +85,34 @@ class Lab:
     def start(self, plan, name):
         """The processes of the plan."""
         path = os.path.join(self.work, name)
-        with open(path + ".plan", "w", encoding="ascii") as f:
+        with open(path + ".plan", "w", encoding="utf-8") as f:
             f.write(plan.text())
         with open(path + ".shared", "wb") as f:
             f.truncate(SHARED_BYTES)
         os.chmod(path + ".shared", 0o666)
         return [self.run(self.program, path + ".plan", path + ".shared", str(i), stdout=subprocess.PIPE) for i in range(plan.n_processes)]
+
+    def watch(self):
+        """A blktop that watches the session: returns when it does."""
+        path = os.path.join(self.work, "live.json")
+        with open(path, "wb") as out:
+            viewer = subprocess.Popen([blk.BLKTOP, "-b", "--view", "spans", "--format", "json", "--spans", RULES, "-r", self.url], stdin=subprocess.DEVNULL,
+                                      stdout=out, stderr=subprocess.PIPE, text=True)
+        end = time.monotonic() + SECONDS
+        while "taken" not in blk.blktop("--list-sessions", "-r", f"127.0.0.1:{self.port}")[1]:
+            if viewer.poll() is not None or time.monotonic() > end:
+                viewer.kill()
+                raise RuntimeError(f"blktop does not watch {self.url}: {viewer.communicate()[1]}")
+        return viewer
+
+    def seen(self, viewer):
+        """(exit status and messages of the viewer at the session's end, spans that it printed, each as it was last)"""
+        said = viewer.communicate(timeout=SECONDS)[1]
+        rows = {}
+        with open(os.path.join(self.work, "live.json"), encoding="utf-8") as f:
+            for r in (r for line in f for r in json.loads(line)["rows"]):
+                rows[r["trace_id"], r["span_id"]] = r
+        return (viewer.returncode, said), list(rows.values())
 
     def record(self, its_plans):
         """Plays the plans all at once; ({program: {number of a thread: thread id}}, {program: {number of a register: ns}}, folder of the trace)"""
@@ -146,7 +171,13 @@ class Meant:
 
 
 def check(name, tap, lab, its_plans, seeds):
-    threads, _, trace = lab.record(its_plans)
+    viewer = lab.watch()
+    try:
+        threads, _, trace = lab.record(its_plans)
+        status, live = lab.seen(viewer)
+    finally:
+        viewer.kill()
+    tap.ok(status[0] == 0, f"{name}: blktop watched the session until its end", *status)
     its_events, warnings = pairing.events(trace)
     tap.ok(not re.search("discarded|lost", warnings), f"{name}: {len(its_events)} events, none lost", warnings)
     rules = pairing.read_rules(RULES)
@@ -157,6 +188,7 @@ def check(name, tap, lab, its_plans, seeds):
         rows = blk.rows("spans", trace, "--spans", RULES, *options)
         n, n_cut, differ = pairing.compare(rules, its_events, rows)
         tap.none(differ, f"{name}, {way}: {n} spans, and {n_cut} without an end, are the referee's")
+    tap.none(pairing.compare(rules, its_events, live)[2], f"{name}, live: so were {len(live)} spans")
     found = pairing.of_rows(rows)
     for program, plan in its_plans.items():
         ours = set(threads[program].values())

@@ -394,4 +394,66 @@ def call_cuda(plan, thread, depth):
     plan.leave(thread, thread.fire(f"lttng_ust_cuda:{name}_exit", result), result != 0)
 
 
-PROGRAMS = {f.__name__: f for f in (ros2, seastar, librbd, pthread, ganesha, thapi)}
+# ---- Valkey ----
+
+COMMANDS = ("get", "set", "lpush", "zadd", "config|get")
+
+
+def valkey(plan):
+    """Releases that fire an event with the duration at the end, and those that fire one at the beginning, too. Commands run inside the event
+    loop's turns; a second thread writes the file."""
+    for pairs in False, True:
+        process = plan.process()
+        main, writer = plan.thread(process, "valkey-server"), plan.thread(process, "bio_aof")
+        for _ in range(plan.size):
+            for _ in range(plan.random.randrange(1, 4)):
+                command(plan, main, pairs)
+            write_file(plan, writer, pairs)
+
+
+def command(plan, thread, pairs):
+    name, port, microseconds = plan.random.choice(COMMANDS), plan.random.randrange(40000, 40004), plan.random.choice((0, 3, 250, 70000))
+    peer = plan.random.randrange(-1, 4), f"127.0.0.1:{port}", "127.0.0.1:6379", name
+    if pairs:
+        plan.call(thread, "command pair", name, thread.fire("valkey_commands:command_call_entry", *peer), {"addr": peer[1]})
+        thread.nap()
+        plan.leave(thread, thread.fire("valkey_commands:command_call", *peer, microseconds))
+    else:
+        thread.fire("valkey_commands:command_call", *peer, microseconds)
+        thread.fire("valkey_server:" + plan.random.choice(("command", "while_blocked_cron")), microseconds)
+
+
+def write_file(plan, thread, pairs):
+    if pairs:
+        plan.call(thread, "aof", "aof_write", thread.fire("valkey_aof:aof_write_entry"))
+        thread.nap()
+        plan.leave(thread, thread.fire("valkey_aof:aof_write_exit"))
+    else:
+        thread.fire("valkey_aof:aof_write", plan.random.randrange(1000))
+        thread.fire("valkey_aof:aof_fsync_always", plan.random.randrange(100000))
+
+
+# ---- agents ----
+
+def agents(plan):
+    """Log events inside and outside of calls, on two threads."""
+    process = plan.process()
+    for number in range(2):
+        thread = plan.thread(process, f"worker-{number}")
+        for _ in range(plan.size):
+            log(plan, thread)
+            call_cuda(plan, thread, 4)
+            plan.call(thread, "cuda", "cuCall0", thread.fire("lttng_ust_cuda:cuCall0_entry", 0, 0), {"dptr": Address(0), "bytesize": 0})
+            log(plan, thread)
+            plan.leave(thread, thread.fire("lttng_ust_cuda:cuCall0_exit", 0))
+
+
+def log(plan, thread):
+    text = plan.random.choice(("ready", "cannot open \"x\"", "", "50 % \u00e9"))
+    if plan.random.random() < 0.5:
+        thread.fire("lttng_jul:event", text, "org.app", "Main", "run", 1700000000000, plan.random.choice((300, 500, 800, 900, 1000)), 1)
+    else:
+        thread.fire("lttng_python:event", "2026-01-01 00:00:00", text, "app", "run", 42, plan.random.choice((10, 20, 30, 40, 50)), 7, "MainThread")
+
+
+PROGRAMS = {f.__name__: f for f in (ros2, seastar, librbd, pthread, ganesha, thapi, valkey, agents)}
