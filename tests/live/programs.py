@@ -96,7 +96,7 @@ class Lab:
         """A blktop that watches the session: returns when it does."""
         path = os.path.join(self.work, "live.json")
         with open(path, "wb") as out:
-            viewer = subprocess.Popen([blk.BLKTOP, "-b", "--view", "spans", "--format", "json", "--spans", RULES, "-r", self.url], stdin=subprocess.DEVNULL,
+            viewer = subprocess.Popen([blk.BLKTOP, "-b", "--view", "spans", "--format", "json", "--presets", "none", "--spans", RULES, "-r", self.url], stdin=subprocess.DEVNULL,
                                       stdout=out, stderr=subprocess.PIPE, text=True)
         end = time.monotonic() + SECONDS
         while "taken" not in blk.blktop("--list-sessions", "-r", f"127.0.0.1:{self.port}")[1]:
@@ -185,7 +185,7 @@ def check(name, tap, lab, its_plans, seeds):
     if not tap.none(meant.miscounted(), f"{name}: each thread's events are recorded"):
         return
     for way, options in WAYS:
-        rows = blk.rows("spans", trace, "--spans", RULES, *options)
+        rows = blk.rows("spans", trace, "--presets", "none", "--spans", RULES, *options)
         n, n_cut, differ = pairing.compare(rules, its_events, rows)
         tap.none(differ, f"{name}, {way}: {n} spans, and {n_cut} without an end, are the referee's")
     tap.none(pairing.compare(rules, its_events, live)[2], f"{name}, live: so were {len(live)} spans")

@@ -23,7 +23,7 @@ def judge(tap, name, trace):
     its_events, _ = pairing.events(trace)
     rules = pairing.read_rules(RULES)
     for way, options in WAYS if blk.ALL else WAYS[:2]:
-        n, n_cut, differ = pairing.compare(rules, its_events, blk.rows("spans", trace, "--spans", RULES, *options))
+        n, n_cut, differ = pairing.compare(rules, its_events, blk.rows("spans", trace, "--presets", "none", "--spans", RULES, *options))
         tap.none(differ, f"{name}, {way}: {n} spans, and {n_cut} without an end")
         tap.ok(n > 100, f"{name}, {way}: there are spans")
     with tempfile.TemporaryDirectory() as scratch:
