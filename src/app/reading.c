@@ -248,7 +248,6 @@ static void report_left_out(struct reading *r)
 	if (left_out && g_strcmp0(st.warning, r->reported_warning) != 0)
 		log_error("%s", left_out);
 	g_free(r->reported_warning);
-	g_free(r->presets.line);
 	r->reported_warning = g_strdup(st.warning);
 }
 
