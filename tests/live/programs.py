@@ -3,7 +3,7 @@
 """Programs that people trace, played by tracegen with tracepoints of the same definitions: blktop's spans, those of a referee on babeltrace2's
 text, and what the programs meant, are the same.
 
-SEEDS (1), SIZES (12) and FUNCTIONS (20), or lists of them, make other workloads; each pair of seed and size is a recording. RULES (6) is the
+PROGRAM_SEEDS (1), SIZES (12) and FUNCTIONS (20), or lists of them, make other workloads; each pair of seed and size is a recording. RULES (6) is the
 number of files of rules, made by chance, that each recording is read with besides."""
 import collections
 import concurrent.futures
@@ -27,6 +27,7 @@ import plans  # noqa: E402
 import random_rules  # noqa: E402
 
 RULES = os.path.join(LAB, "programs.rules")
+PRESETS = "--presets", "auto,pthread"
 WAYS = (("in pieces", ("-j", "3", "--slices", "7")), ("whole", ("-j", "1")))
 SHARED_BYTES = 2 * 8192 * 8
 SECONDS = 300
@@ -96,7 +97,7 @@ class Lab:
         """A blktop that watches the session: returns when it does."""
         path = os.path.join(self.work, "live.json")
         with open(path, "wb") as out:
-            viewer = subprocess.Popen([blk.BLKTOP, "-b", "--view", "spans", "--format", "json", "--presets", "none", "--spans", RULES, "-r", self.url], stdin=subprocess.DEVNULL,
+            viewer = subprocess.Popen([blk.BLKTOP, "-b", "--view", "spans", "--format", "json", *PRESETS, "-r", self.url], stdin=subprocess.DEVNULL,
                                       stdout=out, stderr=subprocess.PIPE, text=True)
         end = time.monotonic() + SECONDS
         while "taken" not in blk.blktop("--list-sessions", "-r", f"127.0.0.1:{self.port}")[1]:
@@ -170,6 +171,20 @@ class Meant:
         return done, cut
 
 
+    def unmatched(self, its_spans):
+        """Which spans of presets' rules begin or end otherwise than what the programs did."""
+        wanted, found = collections.defaultdict(collections.Counter), collections.defaultdict(collections.Counter)
+        for program, plan in self.plans.items():
+            for span in plan.spans:
+                if span.rule in plans.OF_PRESETS:
+                    wanted[span.rule][self.identity(program, span)[1:]] += 1
+        for rule, (preset, *its_rules) in plans.OF_PRESETS.items():
+            for s in its_spans:
+                if s.begin is not None and s.rule.name in its_rules and os.path.basename(s.rule.path) == preset + ".preset":
+                    found[rule][s.begin, s.end, s.tid] += 1
+        return [f"{rule}: {text}" for rule in plans.OF_PRESETS for text in pairing.differences(found[rule], wanted[rule])[:3]]
+
+
 def check(name, tap, lab, its_plans, seeds):
     viewer = lab.watch()
     try:
@@ -188,7 +203,12 @@ def check(name, tap, lab, its_plans, seeds):
         rows = blk.rows("spans", trace, "--presets", "none", "--spans", RULES, *options)
         n, n_cut, differ = pairing.compare(rules, its_events, rows)
         tap.none(differ, f"{name}, {way}: {n} spans, and {n_cut} without an end, are the referee's")
-    tap.none(pairing.compare(rules, its_events, live)[2], f"{name}, live: so were {len(live)} spans")
+    presets = pairing.read_presets(os.path.join(ROOT, "share", "blktop", "presets"), "pthread")
+    preset_rows = blk.rows("spans", trace, *PRESETS)
+    n, n_cut, differ = pairing.compare(presets, its_events, preset_rows)
+    tap.none(differ, f"{name}: {n} spans by presets, and {n_cut} without an end, are the referee's")
+    tap.none(pairing.compare(presets, its_events, live)[2], f"{name}, live: so were {len(live)} spans by presets")
+    tap.none(meant.unmatched(pairing.spans(presets, its_events)), f"{name}: spans by presets begin and end as the programs did")
     found = pairing.of_rows(rows)
     for program, plan in its_plans.items():
         ours = set(threads[program].values())
@@ -206,7 +226,7 @@ def main():
         blk.skip_all(reason or f"no {blk.BLKTOP}")
     tap = blk.Tap()
     functions = max(numbers("FUNCTIONS", "20"))
-    for seed, size in itertools.product(numbers("SEEDS", "1"), numbers("SIZES", "12")):
+    for seed, size in itertools.product(numbers("PROGRAM_SEEDS", "1"), numbers("SIZES", "12")):
         work = tempfile.mkdtemp(prefix="blktop-programs.")
         os.chmod(work, 0o711)
         lab = None

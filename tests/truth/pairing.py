@@ -4,6 +4,7 @@
 It shares no code with blktop. Events are looked at one by one, in babeltrace2's order; every rule is tried on every event."""
 import collections
 import fnmatch
+import os
 import re
 import subprocess
 
@@ -115,8 +116,8 @@ def groups(path):
 class Rule:
     """A rule; the stars of patterns are groups of regular expressions."""
 
-    def __init__(self, name, lines):
-        self.name, self.lines = name.removeprefix("span ").strip(), lines
+    def __init__(self, name, lines, path=""):
+        self.name, self.lines, self.path = name.removeprefix("span ").strip(), lines, path
         self.begin, self.begin_stars = pattern(lines["begin"])
         self.end, self.end_stars = pattern(lines["end"], False)
         self.begin_key = names(lines.get("begin_key", lines.get("key", "thread")))
@@ -243,7 +244,7 @@ class Span:
         f = event.fields
         lines = rule.lines
         given = lambda key, default: (default if key not in lines or ("${" in lines[key] and not begins) else fill(lines[key], f))
-        self.rule, self.host = rule.name, event.host
+        self.rule, self.host = rule, event.host
         self.name = given("name", rule.name)
         self.service = given("service", f.get("ctx.procname", ""))
         self.begin, self.end = (event.ns, None) if begins else (None, event.ns)
@@ -287,7 +288,7 @@ class Pairing:
         if rule.end_if and not rule.end_if(fields):
             return
         key = rule.key(fields, rule.end_key, fields.get("ctx.vtid"))
-        key = key and (rule.name, event.host, key)
+        key = key and (rule, event.host, key)
         stack = self.by_key[key] if key else []
         if not stack:
             if not rule.begin_if or rule.end_if:
@@ -306,12 +307,12 @@ class Pairing:
         if where == "thread":
             stack = self.by_thread[event.host, fields.get("ctx.vtid")]
             return stack[-1] if stack else None
-        other = next(r for r in self.rules if r.name == where)
+        other = next(r for r in self.rules if (r.path, r.name) == (rule.path, where))
         if "parent_key" not in rule.lines and not other.is_named_by_thread():
-            stack = [s for s in self.by_thread[event.host, fields.get("ctx.vtid")] if s.rule == where]
+            stack = [s for s in self.by_thread[event.host, fields.get("ctx.vtid")] if s.rule is other]
         else:
             key = other.key(fields, names(rule.lines.get("parent_key", "thread")), fields.get("ctx.vtid"))
-            stack = self.by_key[where, event.host, key] if key else []
+            stack = self.by_key[other, event.host, key] if key else []
         return stack[-1] if stack else None
 
     def begins(self, rule, event, fields):
@@ -320,7 +321,7 @@ class Pairing:
         span = Span(rule, event._replace(fields=fields), True)
         self.spans.append(span)
         key = rule.key(fields, rule.begin_key, span.tid)
-        key = key and (rule.name, event.host, key)
+        key = key and (rule, event.host, key)
         thread = event.host, span.tid
         if key and not rule.nested and self.by_key[key]:
             self.close(self.by_key[key][-1], key, (event.host, self.by_key[key][-1].tid))
@@ -385,4 +386,15 @@ def compare(rules, its_events, rows):
 
 
 def read_rules(*paths):
-    return [Rule(name, lines) for path in paths for name, lines in groups(path) if "begin" in lines]
+    return [Rule(name, lines, path) for path in paths for name, lines in groups(path) if "begin" in lines]
+
+
+def read_presets(folder, *asked):
+    """The rules of presets that are on by themselves, or asked for by name."""
+    found = []
+    for name in sorted(os.listdir(folder)):
+        path = os.path.join(folder, name)
+        head = groups(path)[0][1]
+        if head.get("on", "auto") == "auto" or name.removesuffix(".preset") in asked:
+            found += read_rules(path)
+    return found

@@ -456,4 +456,12 @@ def log(plan, thread):
         thread.fire("lttng_python:event", "2026-01-01 00:00:00", text, "app", "run", 42, plan.random.choice((10, 20, 30, 40, 50)), 7, "MainThread")
 
 
+# Rules of presets that mean the same as those of programs.rules: preset, rules.
+OF_PRESETS = {
+    "callback": ("ros2", "callback"), "io": ("seastar", "io"), "queue": ("seastar", "queue"), "device": ("seastar", "device"),
+    "run_tasks": ("seastar", "tasks"), "task": ("seastar", "task"), "librbd": ("ceph", "librbd"), "aio": ("ceph", "aio_read", "aio_write"),
+    "lock wait": ("pthread", "wait"), "lock hold": ("pthread", "hold"), "nfs": ("ganesha", "rpc"), "nfs4": ("ganesha", "nfs4"),
+    "cuda": ("thapi", "cuda"),
+}
+
 PROGRAMS = {f.__name__: f for f in (ros2, seastar, librbd, pthread, ganesha, thapi, valkey, agents)}
