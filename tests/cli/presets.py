@@ -88,7 +88,7 @@ CASES = {
         (3000, 71, "seastar_io:io_queue_completed", 7), (3500, 91, "seastar_io:io_queue_dispatched", 7), (4000, 91, "seastar_io:io_queue_completed", 7)], {
         (1000, 71, "run tasks"): (1500, None, False), (1100, 71, "main"): (1300, "run tasks", False), (1310, 71, "flush"): (1400, "run tasks", False),
         (1200, 71, "io"): (3000, None, False), (1200, 71, "queue"): (2000, "io", False), (2000, 71, "device"): (3000, "io", False),
-        (1250, 71, "io"): (2500, None, True), (1250, 71, "queue"): (None, "io", False),	# never dispatched
+        (1250, 71, "io"): (2500, None, True), (1250, 71, "queue"): (2500, "io", False),	# cancelled before it was dispatched
         (1260, 91, "io"): (4000, None, False), (1260, 91, "queue"): (3500, "io", False), (3500, 91, "device"): (4000, "io", False)}),
     "ceph": ({
         "osd:ms_fast_dispatch": REQ, "osd:opwq_process_start": REQ, "osd:opwq_process_finish": REQ, "osd:prepare_tx_enter": REQ, "osd:prepare_tx_exit": REQ,
@@ -199,7 +199,7 @@ def test_choice():
     got, r = spans("--spans", PRESETS / "pthread.preset", trace)
     check("a preset that --spans names is on", got == CASES["pthread"][2], r.stderr)
     own = pathlib.Path(work, "own.spans")
-    own.write_text("[io]\nbegin=seastar_io:io_queue_queued\nend=seastar_io:io_queue_dispatched\nkey=req_id, ctx.vpid\nname=mine\n", encoding="ascii")
+    own.write_text("[io]\nbegin=seastar_io:io_queue_queued\nend=seastar_io:io_queue_*\nbegin_if=req_id != -1\nkey=req_id, ctx.vpid\nname=mine\n", encoding="ascii")
     got, r = spans("--spans", own, f"{work}/seastar")
     want = dict(CASES["seastar"][2])
     want.update({(b, tid, "mine"): (end, None, False) for (b, tid, name), (end, _p, _e) in want.items() if name == "queue"})
