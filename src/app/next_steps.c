@@ -168,11 +168,12 @@ char *next_steps_silent_here(const char *program, const char *no_kernel, bool en
 				  "No event has come so far. The first one is shown at once.\n");
 
 	if (name)
-		g_string_append_printf(s, "%s %s no spans: tracepoints named zipkin:*, as libblkin has them.\n", name,
+		g_string_append_printf(s, "%s %s no spans: tracepoints named zipkin:*, as libblkin has "
+				       "them, or those of a preset.\n", name,
 				       ended ? "recorded" : "has recorded");
 	else
 		g_string_append(s, "No program has recorded spans: tracepoints named zipkin:*, as libblkin has "
-				"them.\n");
+				"them, or those of a preset.\n");
 	if (g_str_has_prefix(why, "the kernel"))
 		g_string_append_printf(s, "T%s.\n", why + 1);
 	else if (*why)
@@ -180,7 +181,8 @@ char *next_steps_silent_here(const char *program, const char *no_kernel, bool en
 				       g_str_has_prefix(why, "not traced") ? "" : "not traced: ", why);
 	g_string_append(s, "What to do next:\n"
 			"  lttng list --userspace     tracepoints of the programs that run\n"
-			"  blktop --tracepoints ...   records these, too: 'PROVIDER:*'\n");
+			"  blktop --tracepoints ...   records these, too: 'PROVIDER:*'\n"
+			"  blktop --list-presets      programs whose events make spans\n");
 	g_string_append(s, "  blktop --recipe            a script that records, to change as needed\n"
 			"  blktop --demo              an example with both\n"
 			"  man blktop, section SPANS  how programs record spans");

@@ -282,7 +282,7 @@ static void report_missing(const struct batch *b)
 		g_autoptr(GPtrArray) commands = needs_commands(b->shown->view, b->r.tl);
 		g_ptr_array_add(commands, NULL);
 		g_autofree char *all = g_strjoinv(" && ", (char **)commands->pdata);
-		log_error("not %s: %s; %s %s has no figures from them; record them: %s", where, missing,
+		log_error("not %s: %s; %s %s has no figures from them; to have them: %s", where, missing,
 			  b->shown->metric_view ? "metric" : "view", b->shown->view->id,
 			  *all ? all : "blktop --recipe says how");
 	}
@@ -504,7 +504,8 @@ static int report_no_events(struct batch *b, int code)
 		return code;
 	log_error(st.warning ? "nothing that '%s' sent can be read" :
 		  "no events came from '%s'; 'lttng list' says what its session records, 'lttng list --userspace' "
-		  "which tracepoints running programs have (spans: zipkin:*)", input_label(b->r.in));
+		  "which tracepoints running programs have (spans: zipkin:*, or those of blktop --list-presets)",
+		  input_label(b->r.in));
 	return b->read->running && !st.warning ? code : EXIT_FAILED;
 }
 

@@ -9,6 +9,7 @@
 #include "base/limits.h"
 #include "views/needs.h"
 #include "views/registry.h"
+#include "views/repairs.h"
 #include "base/text.h"
 #include "base/timefmt.h"
 
@@ -323,10 +324,11 @@ char *output_missing(const struct app *app, const struct view *v)
 {
 	g_autofree char *missing = view_missing_text(v, app->main), *suggestion = output_suggestion(app);
 
-	if (!missing || !suggestion || !g_str_has_prefix(missing, NEED_SPANS))
+	g_autofree char *spans = repair_words(NEED_SPANS);
+	if (!missing || !suggestion || !g_str_has_prefix(missing, spans))
 		return g_steal_pointer(&missing);
 	g_autofree char *keys = keys_of(CTX_TABLE, CMD_SUGGEST);
-	return g_strdup_printf("spans (%s: from pairs of events)%s", keys, missing + strlen(NEED_SPANS));
+	return g_strdup_printf("%s (%s: from pairs of events)%s", spans, keys, missing + strlen(spans));
 }
 
 /* Makes spans: the caller reads again and opens a new screen. If it has, saves the rules. */

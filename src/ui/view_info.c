@@ -57,9 +57,8 @@ static void add_events(GPtrArray *lines, const struct app *app, const struct vie
 		add(lines, "%s", "");
 	}
 	add(lines, "How to record them, in a new session or in the running one");
-	for (guint i = 0; i < commands->len; i++)
-		if (!suggestion || !strstr(g_ptr_array_index(commands, i), "zipkin:"))
-			add(lines, "  %s", (const char *)g_ptr_array_index(commands, i));
+	PTR_EACH(const char, command, commands)
+		add(lines, "  %s", command);
 	add(lines, "  blktop --recipe prints a script that records everything that blktop reads");
 	add(lines, "  " REPAIR_RECORD " records it, also without LTTng's modules");
 	add(lines, "%s", "");

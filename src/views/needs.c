@@ -2,6 +2,8 @@
 /* Events that a view needs: see needs.h. */
 #include "views/needs.h"
 
+#include "base/each.h"
+#include "state/spans/presets.h"
 #include "views/registry.h"
 #include "views/repairs.h"
 
@@ -19,8 +21,10 @@ static bool has_one_need(const struct timeline *tl, const char *name)
 {
 	if (strcmp(name, NEED_SYSCALLS) == 0)
 		return timeline_facts(tl)->has_calls;
-	if (strcmp(name, "zipkin:timestamp") == 0 && timeline_facts(tl)->has_spans)
+	if (strcmp(name, NEED_SPANS) == 0 && timeline_facts(tl)->has_spans)
 		return true;		/* spans may come from traced functions or from rules */
+	if (g_str_has_prefix(name, "zipkin:") && !timeline_has_event(tl, NEED_SPANS))
+		return strcmp(name, NEED_SPANS) != 0;	/* BlkKin's tags belong to BlkKin's spans */
 	if (strcmp(name, NEED_PERF) == 0)
 		return has_counts(tl, COUNT_PERF);
 	if (strcmp(name, NEED_PROBES) == 0)
@@ -57,7 +61,8 @@ GPtrArray *needs_of(const struct view *v, const struct timeline *tl)
 		g_auto(GStrv) names = g_strsplit(v->needs[i], "|", -1);
 		struct need *n = g_new0(struct need, 1);
 
-		bool in_words = strcmp(v->needs[i], NEED_COUNTS) == 0 || strcmp(v->needs[i], NEED_CALLERS) == 0;
+		bool in_words = strcmp(v->needs[i], NEED_COUNTS) == 0 || strcmp(v->needs[i], NEED_SPANS) == 0 ||
+				strcmp(v->needs[i], NEED_CALLERS) == 0;
 		n->events = in_words ? repair_words(v->needs[i]) : g_strjoinv(" or ", names);
 		n->there = view_has_need(tl, v->needs[i]);
 		g_ptr_array_add(needs, n);
@@ -76,6 +81,39 @@ static void add_once(GPtrArray *commands, char *command)
 	g_ptr_array_add(commands, command);
 }
 
+static bool any_of_programs(const char *const *events)
+{
+	for (; *events; events++)
+		if (strchr(*events, ':') && **events != '(')
+			return true;
+	return false;
+}
+
+/* What makes spans: the preset of a program that is there; else rules for the events that are there; else programs with
+ * events that are known. */
+static void add_span_commands(GPtrArray *commands, const struct timeline *tl)
+{
+	g_auto(GStrv) names = timeline_event_names(tl);
+	const char *const *events = (const char *const *)names;
+	g_autoptr(GPtrArray) met = presets_in_use(events), off = presets_on_offer(events);
+
+	bool none = strcmp(presets_chosen(), PRESETS_NONE) == 0;
+	PTR_EACH(const struct preset, p, met)
+		add_once(commands, g_strdup_printf("blktop --recipe=%s >record.sh && sh record.sh", p->name));
+	PTR_EACH(const struct preset, p, off)
+		add_once(commands, g_strdup_printf("blktop --presets %s%s%s TRACE", none ? "" : presets_chosen(),
+						   none ? "" : ",", p->name));
+	if (met->len || off->len)
+		return;
+	if (any_of_programs(events)) {
+		add_once(commands, g_strdup("blktop -b --suggest-rules TRACE >suggested.spans"));
+		return;
+	}
+	g_autoptr(GPtrArray) blkkin = repair_commands(NEED_SPANS, "--userspace");
+	add_once(commands, g_strdup(g_ptr_array_index(blkkin, 0)));
+	add_once(commands, g_strdup("blktop --list-presets"));
+}
+
 GPtrArray *needs_commands(const struct view *v, const struct timeline *tl)
 {
 	GPtrArray *commands = g_ptr_array_new_with_free_func(g_free);
@@ -89,6 +127,10 @@ GPtrArray *needs_commands(const struct view *v, const struct timeline *tl)
 		if (repair_is_tracepoint(v->needs[i])) {	/* one command enables all tracepoints */
 			g_autofree char *name = repair_words(v->needs[i]);
 			g_string_append_printf(tracepoints, "%s%s", tracepoints->len ? "," : "", name);
+			continue;
+		}
+		if (strcmp(v->needs[i], NEED_SPANS) == 0) {
+			add_span_commands(commands, tl);
 			continue;
 		}
 		g_autoptr(GPtrArray) more = repair_commands(v->needs[i], where);

@@ -13,6 +13,7 @@ static const struct {
 	const char *need, *words;
 	struct { const char *verb, *rest; } command[3];
 } special[] = {
+	{ NEED_SPANS, "spans", { { "enable-event", "'zipkin:*'" } } },
 	{ NEED_SYSCALLS, "system calls", { { "enable-event", "--syscall --all" } } },
 	{ NEED_CALLERS, "sched_switch or the context tid", { { "add-context", "--type tid" } } },
 	{ NEED_PERF, "perf counters",
@@ -51,7 +52,8 @@ bool repair_is_tracepoint(const char *need)
 char *repair_words(const char *need)
 {
 	const char *dot = strchr(need, '.');
-	int known = find_special(need);
+	g_autofree char *first = g_strndup(need, strcspn(need, "|"));
+	int known = find_special(strcmp(first, NEED_SPANS) == 0 ? first : need);
 
 	if (known >= 0)
 		return g_strdup(special[known].words);
@@ -59,7 +61,7 @@ char *repair_words(const char *need)
 		return g_strdup("perf counters, page faults or hits of probes");
 	if (repair_is_context(need))
 		return g_strdup_printf("the context %s (%.*s)", dot + 1, (int)(dot - need), need);
-	return g_strndup(need, strcspn(need, "|"));
+	return g_steal_pointer(&first);
 }
 
 const char *repair_domain(const char *need)

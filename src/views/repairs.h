@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* "system calls", "perf counters", "the context vtid (ust)", "sched_waking" (the first). */
+/* "system calls", "perf counters", "spans", "the context vtid (ust)", "sched_waking" (the first). */
 char *repair_words(const char *need);
 bool repair_is_context(const char *need);	/* "ust.vtid" */
 bool repair_is_plural(const char *need);	/* its words are a plural */

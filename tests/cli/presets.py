@@ -115,7 +115,7 @@ CASES = {
         (4200, 93, "rgw_op:processor_complete_enter", "tx1"), (4300, 93, "rgw_op:processor_complete_exit", "tx1")], {
         (1000, 71, "request"): (1600, None, False), (1000, 71, "queue"): (1100, "request", False), (1100, 72, "process"): (1600, "request", False),
         (1010, 71, "queued_for_pg"): (1110, "request", False), (1110, 72, "reached_pg"): (1550, "request", False),
-        (1200, 72, "write"): (1300, "reached_pg", True), (1400, 72, "prepare_tx"): (1500, "process", False),
+        (1200, 72, "write"): (1300, "process", True), (1400, 72, "prepare_tx"): (1500, "process", False),
         (2000, 91, "aio_read"): (2600, None, False), (2000, 91, "librbd aio_read"): (2010, None, False), (2020, 91, "aio_write"): (2500, None, True),
         (2020, 91, "librbd aio_write2"): (2030, None, False), (2500, 92, "librbd aio_complete"): (2510, None, False),
         (2600, 92, "librbd aio_complete"): (2610, None, False), (3000, 91, "rados_stat"): (3100, None, True),
@@ -184,7 +184,7 @@ def test_case(name):
     for how in (["--reader", "babeltrace2"], ["-j", "2", "--slices", "3"]):
         check(f"{name}: the same with {' '.join(how)}", spans(*asked, *how, trace)[0] == want)
     none, r = spans("--presets", "none", trace)
-    check(f"{name}: --presets none", not none and "preset" not in r.stderr.replace("--suggest-rules", ""), r.stderr)
+    check(f"{name}: --presets none", not none and "used" not in r.stderr and f"; to have them: blktop --presets {name} TRACE" in r.stderr, r.stderr)
 
 
 def test_choice():
@@ -204,6 +204,40 @@ def test_choice():
     want = dict(CASES["seastar"][2])
     want.update({(b, tid, "mine"): (end, None, False) for (b, tid, name), (end, _p, _e) in want.items() if name == "queue"})
     check("rules of --spans are added, with names of their own", got == want, (got, r.stderr))
+
+
+def test_advice():
+    """What is said of missing spans and events depends on whether a preset fits."""
+    def repairs(*args):
+        r = run("--doctor", "--format", "json", *args)
+        return {x["problem"]: x["commands"] for x in json.loads(r.stdout)["repairs"]}, json.loads(r.stdout)
+    found, whole = repairs(f"{work}/seastar")
+    of_preset = [v for k, v in found.items() if k.startswith("for the preset seastar (disk I/O and tasks of each shard), this is not recorded: events of the kernel")]
+    check("doctor: what the preset's recording misses, and its recipe", of_preset == [["blktop --recipe=seastar >record.sh", "sh record.sh NEW_SESSION"]], found)
+    requests = [q for q in whole["questions"] if q["id"] == "requests"]
+    check("doctor: requests are answered by a preset", requests[0]["answer"] == "yes", requests)
+    check("doctor: nothing tells to record zipkin:*", not any("zipkin" in c for commands in found.values() for c in commands), found)
+    found, whole = repairs("--presets", "none", f"{work}/seastar")
+    check("doctor without presets suggests rules", not any("preset seastar" in k for k in found)
+          and any("--suggest-rules" in c for commands in found.values() for c in commands), found)
+    write(f"{work}/bare", {"ros2:callback_start": "h64 callback, u8 is_intra_process", "ros2:callback_end": "h64 callback"}, CASES["ros2"][1])
+    text = pathlib.Path(work, "bare/metadata").read_text(encoding="ascii")
+    pathlib.Path(work, "bare/metadata").write_text(text.replace("string procname;", "string other;"), encoding="ascii")
+    found, _ = repairs(f"{work}/bare")
+    check("doctor: a missing context", any(k.startswith("for the preset ros2 (") and "the context procname (ust)" in k and "vpid" not in k for k in found), found)
+    write(f"{work}/alone", {"other:thing": "u32 x"}, [(1000, 71, "other:thing", 5), (2000, 71, "other:thing", 6)])
+    r = run("-b", "--view", "spans", f"{work}/alone")
+    check("no preset fits: rules can be suggested", "not in this trace: spans; " in r.stderr and "--suggest-rules" in r.stderr and "zipkin" not in r.stderr, r.stderr)
+    r = run("-b", "--view", "spans", f"{work}/pthread")
+    check("one on request fits: how to use it", "blktop --presets auto,pthread TRACE" in r.stderr
+          and "zipkin" not in r.stderr, r.stderr)
+    write(f"{work}/half", {"ros2:callback_start": "h64 callback, u8 is_intra_process"}, CASES["ros2"][1][:2])
+    r = run("-b", "--view", "spans", f"{work}/half")
+    check("a rule with one event of two is reported", "[callback]: no ros2:callback_end in this trace" in r.stderr, r.stderr)
+    r = run("-b", "--view", "spans", f"{work}/thapi")
+    check("rules without any event are not", r.stderr.count("\n") == 1, r.stderr)
+    report = subprocess.run([PROGRAM, "report", f"{work}/alone"], capture_output=True, text=True, timeout=60, check=False).stdout
+    check("the report says spans, not names of events", "zipkin" not in report and "| no | spans |" in report, report)
 
 
 def test_files():
@@ -245,6 +279,7 @@ def main():
     for name in CASES:
         test_case(name)
     test_choice()
+    test_advice()
     test_files()
     test_lists()
     tap.done()

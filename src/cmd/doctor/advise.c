@@ -7,6 +7,7 @@
 #include "base/each.h"
 #include "base/text.h"
 #include "state/publish/model.h"
+#include "state/spans/presets.h"
 #include "views/registry.h"
 #include "views/repairs.h"
 
@@ -62,7 +63,11 @@ static bool is_there(const struct doctor *doc, const char *need)
 		return doctor_count(doc, "sched_switch") >= 0 || has_context(doc, "kernel.tid") ||
 		       has_context(doc, "kernel.vtid");
 	if (strcmp(need, NEED_LATENCY_CALLERS) == 0)
-		return is_there(doc, "zipkin:timestamp") || is_there(doc, NEED_CALLERS);
+		return is_there(doc, NEED_SPANS) || is_there(doc, NEED_CALLERS);
+	if (g_str_has_prefix(need, NEED_SPANS) && doctor_has_spans(doc))
+		return true;
+	if (g_str_has_prefix(need, "zipkin:keyval") && doctor_count(doc, NEED_SPANS) < 0)
+		return true;		/* BlkKin's tags belong to BlkKin's spans */
 	int64_t n = doctor_count(doc, need);
 	return g_str_has_prefix(need, "lttng_statedump_") ? n > 0 : n >= 0;
 }
@@ -145,7 +150,9 @@ static void repair_event(struct doctor *doc, const char *need, const char *what)
 					doc->live ? "did not occur while blktop listened" :
 					plural ? "are not recorded" : "is not recorded");
 	struct diag_repair *r = doctor_repair(doc, problem, repair_commands(need, where), rate, why);
-	r->on_request = repair_is_plural(need) && strcmp(need, NEED_SYSCALLS) != 0;
+	r->on_request = repair_is_plural(need) && strcmp(need, NEED_SYSCALLS) != 0 && strcmp(need, NEED_SPANS) != 0;
+	if (strcmp(need, NEED_SPANS) == 0)
+		g_ptr_array_add(r->commands, g_strdup("blktop --list-presets"));
 }
 
 static void repair_statedumps(struct doctor *doc)
@@ -227,7 +234,7 @@ static void repair_whole_ust(struct doctor *doc)
 	const struct diag_channel spans = { .name = (char *)"spans" };
 
 	if (doc->other_tracer) {	/* without a session of LTTng */
-		g_ptr_array_add(doc->by_record, g_strdup("spans of services (zipkin:*)"));
+		g_ptr_array_add(doc->by_record, g_strdup("spans of services (zipkin:*, or events of a preset)"));
 		return;
 	}
 	g_autofree char *where = doctor_where(doc, "ust", &spans);
@@ -238,9 +245,10 @@ static void repair_whole_ust(struct doctor *doc)
 	g_ptr_array_add(commands, g_strdup_printf("lttng add-context %s --type vpid --type vtid "
 						  "--type procname", where));
 	g_ptr_array_add(commands, g_strdup_printf("lttng enable-event %s 'zipkin:*'", where));
-	doctor_repair(doc, g_strdup("no spans of services are recorded; a session takes new channels only "
-				    "before its first start"), commands, -1,
-		      g_strdup("as many as the services emit"));
+	g_ptr_array_add(commands, g_strdup("blktop --list-presets"));
+	doctor_repair(doc, g_strdup("no spans of services are recorded: BlkKin's events (zipkin:*), or those of a "
+				    "preset (--recipe=PRESET); a session takes new channels only before its start"),
+		      commands, -1, g_strdup("as many as the services emit"));
 }
 
 /* Spans of events that are there. */
@@ -305,6 +313,49 @@ static void repair_rest(struct doctor *doc, GHashTable *done)
 	}
 }
 
+/* --- presets --- */
+
+static void add_words(GString *text, const char *word)
+{
+	g_string_append_printf(text, "%s%s", text->len ? ", " : "", word);
+}
+
+/* What a preset that is used needs beside its events, and the recording does not have. */
+static void check_preset(struct doctor *doc, const struct preset *p)
+{
+	g_autoptr(GString) missing = g_string_new(NULL);
+
+	PTR_EACH(const char, context, p->contexts) {
+		g_autofree char *need = g_strconcat("ust.", context, NULL);
+		g_autofree char *words = repair_words(need);
+		if (!has_context(doc, need))
+			add_words(missing, words);
+	}
+	if (p->kernel->len && !doctor_find_channel(doc, "kernel"))
+		add_words(missing, "events of the kernel");
+	else
+		PTR_EACH(const char, event, p->kernel) {
+			g_autofree char *words = repair_words(event);
+			if (doctor_count(doc, event) < 0)
+				add_words(missing, words);
+		}
+	if (!missing->len)
+		return;
+	GPtrArray *commands = command(g_strdup_printf("blktop --recipe=%s >record.sh", p->name));
+	g_ptr_array_add(commands, g_strdup("sh record.sh NEW_SESSION"));
+	doctor_repair(doc, g_strdup_printf("for the preset %s (%s), this is not recorded: %s", p->name, p->title,
+					   missing->str), commands, -1, g_strdup("it depends on the program"));
+}
+
+static void check_presets(struct doctor *doc)
+{
+	g_autoptr(GPtrArray) events = doctor_events(doc);
+	g_autoptr(GPtrArray) used = presets_in_use((const char *const *)events->pdata);
+
+	PTR_EACH(const struct preset, p, used)
+		check_preset(doc, p);
+}
+
 /* --- the rest of the findings --- */
 
 static void check_trace(struct doctor *doc)
@@ -351,5 +402,6 @@ void doctor_advise(struct doctor *doc)
 			repair_missing(doc, q->wants[k].need, purpose(q->wants[k].need), done);
 	}
 	repair_rest(doc, done);
+	check_presets(doc);
 	repair_by_record(doc);
 }

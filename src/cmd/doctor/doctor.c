@@ -172,7 +172,7 @@ static bool has_event(const void *doc, const char *event)
 	return doctor_count(doc, event) > 0;
 }
 
-static bool has_spans(const struct doctor *doc)
+bool doctor_has_spans(const struct doctor *doc)
 {
 	g_autoptr(GPtrArray) events = doctor_events(doc);
 
@@ -184,7 +184,7 @@ static void suggest(struct doctor *doc, const char *const *paths, enum reader re
 {
 	g_autofree char **names = (char **)g_hash_table_get_keys_as_array(doc->counts, NULL);
 	g_autoptr(GString) from = g_string_new(NULL);
-	g_autoptr(GPtrArray) found = has_spans(doc) ? NULL :
+	g_autoptr(GPtrArray) found = doctor_has_spans(doc) ? NULL :
 		suggestjob_read(paths, reader == READER_BT2, (const char *const *)names, NULL, NULL);
 
 	if (!found || !found->len)
@@ -258,7 +258,7 @@ static bool hear_session(struct doctor *doc, struct source *s, unsigned seconds,
 static void suggest_of_session(struct doctor *doc, const char *url)
 {
 	g_autofree char **names = (char **)g_hash_table_get_keys_as_array(doc->counts, NULL);
-	char *text = has_spans(doc) ? NULL : suggest_names_text((const char *const *)names);
+	char *text = doctor_has_spans(doc) ? NULL : suggest_names_text((const char *const *)names);
 	g_autofree char *quoted = text_shell_quote(url);
 
 	if (!text)

@@ -42,6 +42,8 @@ int64_t doctor_count(const struct doctor *doc, const char *names);
 /* The names of all events, borrowed, and NULL (g_ptr_array_unref()). */
 GPtrArray *doctor_events(const struct doctor *doc);
 
+bool doctor_has_spans(const struct doctor *doc);	/* does the trace have events that make spans? */
+
 /* Reads metadata and stream files below the paths. What cannot be read becomes a problem. */
 void doctor_scan(struct doctor *doc, const char *const *paths);
 /* Counts one record of the pass. Live sessions use a table whose row DOCTOR_ROW_PROBE is BLK_PROBES. */
