@@ -3,6 +3,7 @@
 #include "app/presets_used.h"
 
 #include "state/spans/presets.h"
+#include "state/spans/rules.h"
 
 #include "base/each.h"
 #include "base/text.h"
@@ -46,6 +47,9 @@ char *presets_used_text(const struct timeline *tl)
 		g_string_append_printf(s, "presets %s are used (--presets none: without)", names);
 	}
 	add_offer(s, (const char *const *)events);
+	if (rules_any_absent(tl))
+		g_string_append_printf(s, "%sspans are left out: these slices were made with rules or presets that are "
+				       "not here", s->len ? "; " : "");
 	return g_string_free(s, !s->len);
 }
 

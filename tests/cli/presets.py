@@ -240,6 +240,22 @@ def test_advice():
     check("the report says spans, not names of events", "zipkin" not in report and "| no | spans |" in report, report)
 
 
+def test_slices():
+    """A slice has its rules by what they say: other presets have other numbers where it is read."""
+    want, slice_ = CASES["seastar"][2], f"{work}/s.slice"
+    subprocess.run([PROGRAM, "map", "--presets", "auto,pthread", f"{work}/seastar", "-o", slice_], capture_output=True, check=False, timeout=60)
+    for how in (["auto"], ["seastar"], ["auto,pthread"]):
+        got, r = spans("--presets", *how, slice_)
+        check(f"slice: the spans with --presets {how[0]}", got == want and "left out" not in r.stderr, (got, r.stderr))
+    for how in ("none", "ros2"):
+        got, r = spans("--presets", how, slice_)
+        check(f"slice: no spans, and a line, with --presets {how}", not got and "spans are left out: these slices were made with rules" in r.stderr, (got, r.stderr))
+    again = f"{work}/again.slice"
+    subprocess.run([PROGRAM, "reduce", "--presets", "none", slice_, "-o", again], capture_output=True, check=False, timeout=60)
+    got, r = spans(again)
+    check("slice: reduced without the preset, it still has its rules", got == want, (got, r.stderr))
+
+
 def test_files():
     data = pathlib.Path(work, "data/blktop/presets")
     data.mkdir(parents=True)
@@ -280,6 +296,7 @@ def main():
         test_case(name)
     test_choice()
     test_advice()
+    test_slices()
     test_files()
     test_lists()
     tap.done()

@@ -212,9 +212,9 @@ static void test_reasons(void)
 	g_assert_null(slices_from_bytes(bytes->data, bytes->len, &section));
 	g_assert_nonnull(strstr(section->message, "section 'seconds': "));
 	g_assert_nonnull(strstr(section->message, "checksum"));
-	bytes->data[8] = 14;
+	bytes->data[8] = SLICE_FILE_VERSION + 1;
 	g_assert_null(slices_from_bytes(bytes->data, bytes->len, &version));
-	g_assert_nonnull(strstr(version->message, "a slice of version 14; this blktop reads version 13"));
+	g_assert_nonnull(strstr(version->message, "a slice of version 15; this blktop reads version 14"));
 	g_assert_null(slices_from_bytes((const uint8_t *)"a text of some bytes", 20, &other));
 	g_assert_nonnull(strstr(other->message, "does not begin with BLKSLICE"));
 }

@@ -79,6 +79,43 @@ const struct rules *rules_installed(void)
 	return table.rules;
 }
 
+/* ---- rules of slice files ---- */
+
+static GArray *absent;			/* uint64_t: ids */
+static GMutex absent_lock;
+
+bool rule_is_installed(uint32_t number)
+{
+	return table.rules && number < table.rules->all->len;
+}
+
+uint64_t rule_id(uint32_t number)
+{
+	if (rule_is_installed(number))
+		return rule_at(number)->id;
+	g_mutex_lock(&absent_lock);
+	bool known = absent && number >= RULE_ABSENT && number - RULE_ABSENT < absent->len;
+	uint64_t id = known ? g_array_index(absent, uint64_t, number - RULE_ABSENT) : 0;
+	g_mutex_unlock(&absent_lock);
+	return id;
+}
+
+uint32_t rule_number(uint64_t id)
+{
+	for (guint i = 0; table.rules && i < table.rules->all->len; i++)
+		if (rule_at(i)->id == id)
+			return i;
+	g_mutex_lock(&absent_lock);
+	absent = absent ? absent : g_array_new(false, false, sizeof id);
+	guint at = 0;
+	while (at < absent->len && g_array_index(absent, uint64_t, at) != id)
+		at++;
+	if (at == absent->len && at < LIMIT_RULES)	/* further ones have no id any more */
+		g_array_append_val(absent, id);
+	g_mutex_unlock(&absent_lock);
+	return RULE_ABSENT + at;
+}
+
 unsigned subscription_of(const struct blk_subscription *rows, size_t n, const char *event)
 {
 	unsigned best = NO_ROW;

@@ -51,6 +51,7 @@ struct rule_key {
 struct rule {
 	char *name, *file;
 	unsigned line;
+	uint64_t id;			/* of its lines and its preset's name */
 	const struct preset *preset;	/* that it is a rule of (state/spans/presets.h); NULL: none */
 	struct rule_event begin, end;
 	struct rule_key begin_key, end_key, parent_key;	/* .parent_key: fields of the begin event */
@@ -83,6 +84,14 @@ static inline const struct rule *rule_at(unsigned i)
 {
 	return g_ptr_array_index(rules_installed()->all, i);
 }
+
+/* Slice files have rules by their ids. The number of one that is not installed is RULE_ABSENT or more: its marks make
+ * no spans, but are written again with its id. */
+#define RULE_ABSENT (1u << 20)
+uint64_t rule_id(uint32_t number);
+uint32_t rule_number(uint64_t id);
+bool rule_is_installed(uint32_t number);
+#define RULES_ABSENT_CLASS "(rules that are not installed)"	/* stands among the names of event classes */
 
 /* Stands among the names of event classes (timeline_has_event()) if an event of the rule had no value for this field of
  * its key. RULE_THREAD: no context tells its thread; the kernel's switches may. Free with g_free(). */

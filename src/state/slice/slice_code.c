@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Sections of a slice file, except threads and CPUs: see slice_code.h. */
+#include "state/kernel/rules_table.h"
 #include "state/slice/slice_code.h"
 
 #include "base/each.h"
@@ -356,9 +357,56 @@ static void code_snap(struct coder *c, struct slice *s, struct annot *a, const s
 	code_time(c, &a->snap->part[0], (uint64_t)before->part[0] + rest);
 }
 
+struct rule_codes {
+	GArray *numbers;		/* uint32_t: of the rules of the section */
+	GHashTable *index;		/* number -> index + 1; only to write */
+};
+
+static bool has_rule(const struct annot *a)
+{
+	return a->mark != MARK_NONE && a->rule != RULE_FUNCTION;
+}
+
+/* Rules are stored by their ids, as they have other numbers where the slice is read. */
+static void code_rules(struct coder *c, const struct slice *s, struct rule_codes *r)
+{
+	*r = (struct rule_codes){ g_array_new(false, false, sizeof(uint32_t)), g_hash_table_new(NULL, NULL) };
+	for (guint i = 0; coder_writes(c) && i < s->annots->len; i++) {
+		const struct annot *a = &g_array_index(s->annots, struct annot, i);
+		if (!has_rule(a) || g_hash_table_contains(r->index, GUINT_TO_POINTER(a->rule)))
+			continue;
+		g_array_append_val(r->numbers, a->rule);
+		g_hash_table_insert(r->index, GUINT_TO_POINTER(a->rule), GUINT_TO_POINTER(r->numbers->len));
+	}
+	uint32_t n = code_len(c, r->numbers->len, 1, sizeof(uint32_t));
+	for (uint32_t i = 0; i < n && !c->fault; i++) {
+		uint64_t id = coder_writes(c) ? rule_id(g_array_index(r->numbers, uint32_t, i)) : 0;
+		code_u64(c, &id);
+		uint32_t number = coder_writes(c) ? 0 : rule_number(id);
+		if (!coder_writes(c))
+			g_array_append_val(r->numbers, number);
+	}
+}
+
+static void code_rule(struct coder *c, struct annot *a, const struct rule_codes *r)
+{
+	uint32_t index = a->rule == RULE_FUNCTION ? RULE_FUNCTION :
+		GPOINTER_TO_UINT(g_hash_table_lookup(r->index, GUINT_TO_POINTER(a->rule))) - 1;
+
+	if (a->mark == MARK_NONE)
+		return;
+	code_u32(c, &index);
+	if (coder_writes(c))
+		return;
+	if (index != RULE_FUNCTION && index >= r->numbers->len)
+		coder_refuse(c, "a rule is not there");
+	else
+		a->rule = index == RULE_FUNCTION ? index : g_array_index(r->numbers, uint32_t, index);
+}
+
 /* before: the annotation of the same thread before it, or one that is all zero. */
 static void code_annot(struct coder *c, struct slice *s, struct annot *a, const struct annot *before,
-		       const struct slice_counts *n)
+		       const struct slice_counts *n, const struct rule_codes *rules)
 {
 	uint32_t *const texts[] = { &a->name, &a->service, &a->ip, &a->key, &a->val };
 
@@ -381,7 +429,7 @@ static void code_annot(struct coder *c, struct slice *s, struct annot *a, const 
 	code_i32(c, &a->vtid);
 	code_id(c, &a->cpu, n->cpus, false);
 	code_id(c, &a->channel, n->channels, false);
-	code_u32(c, &a->rule);
+	code_rule(c, a, rules);
 	code_u64(c, &a->address);
 	code_snap(c, s, a, before);
 }
@@ -391,6 +439,9 @@ static void code_annots(struct coder *c, struct slice *s, const struct slice_cou
 	static const struct annot none = { 0 };
 	g_autofree uint32_t *latest = g_new(uint32_t, n->threads + 1u);	/* by thread; the last one: of none */
 
+	struct rule_codes rules;
+
+	code_rules(c, s, &rules);
 	memset(latest, 0xff, (n->threads + 1u) * sizeof *latest);
 	for (uint32_t i = 0; i < n->annots && !c->fault; i++) {
 		struct annot fresh = { .next = ID_NONE };
@@ -399,7 +450,8 @@ static void code_annots(struct coder *c, struct slice *s, const struct slice_cou
 		coder_row(c, ROW_ANNOT);
 		code_id(c, &a->thread, n->threads, true);
 		uint32_t *at = &latest[MIN(a->thread, n->threads)];
-		code_annot(c, s, a, *at == ID_NONE ? &none : &g_array_index(s->annots, struct annot, *at), n);
+		code_annot(c, s, a, *at == ID_NONE ? &none : &g_array_index(s->annots, struct annot, *at), n,
+			   &rules);
 		if (a->snap && a->thread == ID_NONE)
 			coder_refuse(c, "an annotation has the counters of no thread");
 		*at = i;
@@ -408,6 +460,8 @@ static void code_annots(struct coder *c, struct slice *s, const struct slice_cou
 		coder_bound(c, LIMIT_SLICE_BYTES);
 	}
 	coder_row(c, 0);
+	g_array_unref(rules.numbers);
+	g_hash_table_unref(rules.index);
 }
 
 static void code_binary(struct coder *c, void *element, const struct slice_counts *n)

@@ -416,6 +416,12 @@ enum pairs_result pairs_take(struct pairs *p, struct annot *a, bool opens, bool 
 		blkkin(p, a, opens, ends);
 		return PAIRS_TAKEN;
 	}
+	if (!function && a->mark != MARK_TAG && !rule_is_installed(a->rule)) {
+		if (!g_hash_table_contains(p->s->classes, RULES_ABSENT_CLASS))
+			g_hash_table_add(p->s->classes, g_strdup(RULES_ABSENT_CLASS));
+		p->foreign = true;
+		return PAIRS_FOREIGN;
+	}
 	if (a->mark == MARK_TAG) {
 		a->trace = p->last.trace;
 		a->span = p->last.span;

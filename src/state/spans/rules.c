@@ -393,6 +393,15 @@ static bool check_rule(const struct rules_reading *reading, const struct rule *r
 	return true;
 }
 
+static uint64_t hash_line(uint64_t h, const char *line, size_t n)
+{
+	for (size_t i = 0; i <= n; i++) {	/* with the NUL at its end */
+		h = (h ^ (uint8_t)line[i]) * UINT64_C(0x9e3779b97f4a7c15);
+		h ^= h >> 29;
+	}
+	return h ? h : 1;
+}
+
 static bool begin_preset(struct rules_reading *r, const char *name)
 {
 	if (!*name || strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-_") < strlen(name))
@@ -439,6 +448,7 @@ static bool begin_group(struct rules_reading *r, const char *name)
 	rule->file = g_strdup(r->file);
 	rule->line = r->line;
 	rule->preset = r->preset;
+	rule->id = r->preset ? hash_line(1, r->preset->name, strlen(r->preset->name)) : 1;
 	r->seen = 0;
 	event_init(&rule->begin);
 	event_init(&rule->end);
@@ -505,6 +515,8 @@ bool rules_parse(struct rules *rules, const char *file, const char *text, size_t
 				return refuse(&r, "the line is not text");
 			if (valid && !take_line(&r, line))
 				return false;
+			if (r.rule)
+				r.rule->id = hash_line(r.rule->id, line, n);
 			if (r.rule || r.preset)
 				g_checksum_update(rules->digest, (const guchar *)line, (gssize)n + 1);
 		}
@@ -580,6 +592,11 @@ const char *rules_digest(void)
 size_t rules_n_installed(void)
 {
 	return rules_installed() ? rules_n(rules_installed()) : 0;
+}
+
+bool rules_any_absent(const struct timeline *tl)
+{
+	return timeline_has_event(tl, RULES_ABSENT_CLASS);
 }
 
 static bool matches_event(const char *event, const void *e)

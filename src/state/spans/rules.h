@@ -55,6 +55,9 @@ struct timeline;
  * the rule needs (of a preset: of one type, but of the other), or if events of it had no value for a field of a key.
  * Such events begin and end no complete span. */
 char *rules_missing_text(size_t i, const struct timeline *tl);
+/* Are there spans of other rules than those that are installed, in slices that were made with them? They are left
+ * out. */
+bool rules_any_absent(const struct timeline *tl);
 size_t rules_n_installed(void);
 size_t rules_n_own(void);	/* of these, how many are not of presets */
 /* Do the installed rules speak of a trace with these events? The user's own do of any. */

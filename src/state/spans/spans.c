@@ -186,7 +186,7 @@ static void index_annots(struct spans *sp, int64_t now, bool final)
 		note_agreement(sp, a);
 		if (!final && pairs_must_wait(sp->pairs, a, now))
 			return;
-		enum pairs_result taken = !pair_all ? PAIRS_TAKEN :
+		enum pairs_result taken = !pair_all && a->mark == MARK_NONE ? PAIRS_TAKEN :
 			pairs_take(sp->pairs, a, c == CORE_SR || c == CORE_START, core_is_end(c));
 		if (taken == PAIRS_FOREIGN)
 			continue;
