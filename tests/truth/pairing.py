@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Rules for spans, in the plainest way: reads files of rules and babeltrace2's text, and pairs events as doc/spans.md says.
 
-It shares no code with blktop. Events are looked at one by one, in babeltrace2's order; every rule is tried on every event."""
+It shares no code with blktop. Events are looked at one by one, in babeltrace2's order; every rule is tried on every event.
+
+babeltrace2 2.0.4 prints an empty text of a field as that of an earlier event of the class, if it had one: nothing can be said of such fields."""
 import collections
 import fnmatch
 import os

@@ -449,7 +449,7 @@ def agents(plan):
 
 
 def log(plan, thread):
-    text = plan.random.choice(("ready", "cannot open \"x\"", "", "50 % \u00e9"))
+    text = plan.random.choice(("ready", "cannot open \"x\"", "50 % \u00e9", "a: b"))
     if plan.random.random() < 0.5:
         thread.fire("lttng_jul:event", text, "org.app", "Main", "run", 1700000000000, plan.random.choice((300, 500, 800, 900, 1000)), 1)
     else:
