@@ -6,12 +6,15 @@
 #include "app/messages.h"
 #include "ui/term.h"
 
+#include "base/each.h"
 #include "base/text.h"
 #include "base/timefmt.h"
 #include "live/session/helper.h"
+#include "live/session/plan.h"
 #include "live/tracefs/handover.h"
 #include "live/spool/spool.h"
 #include "state/publish/model.h"
+#include "state/spans/presets.h"
 #include "views/threshold.h"
 
 #include <stdlib.h>
@@ -236,18 +239,35 @@ static bool begin(struct local *l, GError **error)
 	return true;
 }
 
+/* Programs' events that presets make spans of (g_strfreev()). */
+static char **preset_events(void)
+{
+	g_autoptr(GPtrArray) all = g_ptr_array_new();
+
+	for (size_t i = 0; i < presets_n(); i++) {
+		const struct preset *p = presets_at(i);
+		const GPtrArray *events = p->events->len ? p->events : p->detect;
+		PTR_EACH(const char, event, events)
+			if (presets_is_on(i) && plan_tracepoint_check(event, NULL))
+				g_ptr_array_add(all, g_strdup(event));
+	}
+	g_ptr_array_add(all, NULL);
+	return (char **)g_ptr_array_free(g_steal_pointer(&all), false);
+}
+
 static struct session_helper *start_helper(struct local *l, const struct options *o, GError **error)
 {
 	size_t n;
 	const struct session_options *h = &o->session;
 	const struct blk_subscription *rows = slice_subscriptions(&n);
+	g_auto(GStrv) presets = preset_events();
 	struct session_helper_options options = {
 		.session = l->session, .watch_only = !o->read.local, .timer_us = h->timer_us, .rows = rows,
 		.n_rows = n, .calls_only = h->calls_only, .program_only = h->program_only,
 		.kernel = h->spans_only ? PLAN_NO_TRACER : (enum plan_tracer)h->kernel,
 		.kernel_buffer = h->kernel_buffer, .functions = h->functions, .keep = h->keep, .loglevel = h->loglevel,
 		.counters = h->counters, .probes = h->probes,
-		.programs = h->programs, .pid = (int)h->pid, .program = h->program,
+		.programs = h->programs, .presets = presets, .pid = (int)h->pid, .program = h->program,
 		.on_screen = o->command == COMMAND_SCREEN, .state = l->state, .log = o->log,
 		.snapshot = h->snapshot, .exec = h->exec_on_alert,
 	};

@@ -11,6 +11,9 @@ lab_up
 export XDG_STATE_HOME=$LAB_HOME/state
 cp "${BLKTOP:-$SRCDIR/build/blktop}" "$LAB_HOME/bin/blktop"
 chmod 755 "$LAB_HOME/bin/blktop"
+mkdir -p "$LAB_HOME/share/blktop"
+cp -r "$SRCDIR/share/blktop/presets" "$LAB_HOME/share/blktop"
+chmod -R a+rX "$LAB_HOME/share"
 spangen=$LAB_HOME/bin/spangen
 blktop=$LAB_HOME/bin/blktop
 
@@ -41,6 +44,14 @@ ok "all of its spans were seen, the first and the last" [ "$spans" -ge "$(awk '$
 ok "the session is gone" sh -c "! '$LAB/lab-run' lttng --no-sessiond list | grep -q blktop-"
 ok "no daemon is left" no_strays
 ok "no file is left" state_is_empty
+locks=$(ls /usr/lib/*/liblttng-ust-pthread-wrapper.so* 2>/dev/null | head -n 1)
+if [ -n "$locks" ]; then
+	here locks -y -b --view spans --format csv --presets pthread --live-timer 100ms -- /usr/bin/env "LD_PRELOAD=$locks" "$spangen" -t 2 -n 20 -r 50
+	ok "events of presets that are on are recorded" grep -q ',hold mutex 0x' "$work/out.locks"
+	ok "and those of others are not" [ "$(grep -c 'preset.*used' "$work/out.locks.err")" -eq 1 ]
+else
+	skip "events of presets that are on are recorded" "liblttng-ust-pthread-wrapper is not installed"
+fi
 here three -y -b -- /bin/sh -c 'echo said; echo "files $(ulimit -Sn)"; exit 3'
 is "its exit status is passed on" $? 3
 ok "it is told" has three.err "ended with exit status 3"

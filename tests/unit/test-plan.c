@@ -58,6 +58,23 @@ static void test_table(void)
 	plan_free(p);
 }
 
+/* Events of presets are recorded, too, and counted where others are named. */
+static void test_presets(void)
+{
+	char *presets[] = { (char *)"ros2:*", (char *)"zipkin:*", (char *)"a:b_*", NULL };
+	struct plan_wish w = wish();
+	w.presets = presets;
+	struct plan *p = plan_new(&w);
+	const struct plan_channel *ust = &p->channel[PLAN_UST];
+	g_assert_cmpuint(ust->events->len, ==, 3);
+	g_assert_nonnull(find(ust, "ros2:*"));
+	g_assert_nonnull(find(ust, "a:b_*"));
+	g_autofree char *text = plan_describe(p, 4);
+	g_assert_nonnull(strstr(text, "zipkin:*, 2 patterns of presets"));
+	g_assert_null(strstr(text, "ros2"));
+	plan_free(p);
+}
+
 /* The contexts are those that the reader has slots for, and no others: prio crashes. */
 static void test_contexts(void)
 {
@@ -387,6 +404,7 @@ int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/plan/table", test_table);
+	g_test_add_func("/plan/presets", test_presets);
 	g_test_add_func("/plan/contexts", test_contexts);
 	g_test_add_func("/plan/tracer", test_tracer);
 	g_test_add_func("/plan/without-kernel", test_without_kernel);

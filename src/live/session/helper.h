@@ -32,7 +32,7 @@ struct session_helper_options {
 	uint64_t kernel_buffer;		/* as in struct plan_wish */
 	bool keep;			/* retain the session when the client ends it */
 	int loglevel;			/* -1: all */
-	char **counters, **probes, **programs;	/* or NULL */
+	char **counters, **probes, **programs, **presets;	/* as in struct plan_wish; or NULL */
 	int pid;			/* process to follow, including its children; 0: none */
 	char **program;			/* to run and follow; NULL: none */
 	bool on_screen;			/* the program's output must not reach the terminal */

@@ -121,6 +121,7 @@ static void make_plan(struct helper_state *w, bool daemon_runs)
 		.counters = o->counters,
 		.probes = o->probes,
 		.programs = o->programs,
+		.presets = o->presets,
 	};
 	bool own_snapshots = g_strcmp0(o->snapshot, "new") == 0;
 	g_autofree char *name = g_strconcat(o->session, HELPER_SNAPSHOT_SUFFIX, NULL);

@@ -215,6 +215,9 @@ static void add_programs(struct plan_channel *c, const struct plan_wish *w)
 	for (char **name = w->programs; name && *name; name++)
 		if (!has_event(c, *name))
 			add_event(c, PLAN_KIND_TRACEPOINT, *name);
+	for (char **name = w->presets; name && *name; name++)
+		if (!has_event(c, *name))
+			add_event(c, PLAN_KIND_TRACEPOINT, *name)->of_preset = true;
 	/* the other user-space rows are function entries and exits: many events, so only on request */
 	for (size_t i = 0; i < w->n_rows && w->functions; i++) {
 		g_autofree char *provider = provider_of(w->rows[i].event);
@@ -361,9 +364,14 @@ static void describe_events(GString *s, const struct plan_channel *c)
 
 	if (plan_count(c, PLAN_KIND_SYSCALLS))
 		g_string_append_printf(s, "all system calls, %u tracepoints", points);
-	PTR_EACH(const struct plan_event, e, c->events)
-		if (e->kind == PLAN_KIND_KPROBE || !plan_count(c, PLAN_KIND_SYSCALLS))
+	unsigned n_of_presets = 0;
+	PTR_EACH(const struct plan_event, e, c->events) {
+		n_of_presets += e->of_preset;
+		if (!e->of_preset && (e->kind == PLAN_KIND_KPROBE || !plan_count(c, PLAN_KIND_SYSCALLS)))
 			g_string_append_printf(names, "%s%s", names->len ? " " : "", e->name);
+	}
+	if (n_of_presets)
+		g_string_append_printf(names, ", %u patterns of presets (--list-presets)", n_of_presets);
 	if (probes)
 		g_string_append(s, ", ");
 	g_string_append(s, names->str);

@@ -25,6 +25,7 @@ struct plan_event {
 	char *name;		/* of the event; may end with '*'; of a kprobe: "probe_SYMBOL" */
 	char *symbol;		/* of a kprobe; else NULL */
 	uint64_t offset;	/* bytes from the symbol */
+	bool of_preset;		/* described with others, not by name */
 };
 
 /* What records the kernel. PLAN_ANY_TRACER: LTTng's modules if they are there, else the kernel's own ring buffer. */
@@ -92,7 +93,7 @@ struct plan_wish {
 	bool functions;			/* entries and exits of functions (cyg_profile) */
 	int loglevel;			/* -1: all */
 	char **counters, **probes;	/* NULL: none. Valid for plan_counter(), plan_symbol(), */
-	char **programs;		/* and for plan_tracepoint_check() */
+	char **programs, **presets;	/* and for plan_tracepoint_check(); .presets: events of presets */
 };
 
 struct plan *plan_new(const struct plan_wish *wish);

@@ -663,7 +663,7 @@ char *rules_missing_text(size_t i, const struct timeline *tl)
 	g_autoptr(GString) text = g_string_new(NULL);
 
 	/* Of a preset, a program has the events of some rules, depending on its version and what it uses. */
-	if (r->preset && !is_met(tl, &r->begin) && !is_met(tl, &r->end))
+	if (r->preset && !is_met(tl, &r->begin))
 		return NULL;
 	for (size_t e = 0; e < G_N_ELEMENTS(events); e++)
 		if (!is_met(tl, events[e]))

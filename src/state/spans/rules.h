@@ -52,7 +52,7 @@ bool rules_install(struct rules *r, GError **error);
 
 struct timeline;
 /* The i-th of the installed rules: NULL, or "FILE:LINE: [RULE]: ..." (g_free) if the trace has no events of a type that
- * the rule needs (of a preset: of one type, but of the other), or if events of it had no value for a field of a key.
+ * the rule needs (of a preset: of the one that ends), or if events of it had no value for a field of a key.
  * Such events begin and end no complete span. */
 char *rules_missing_text(size_t i, const struct timeline *tl);
 /* Are there spans of other rules than those that are installed, in slices that were made with them? They are left
