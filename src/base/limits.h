@@ -140,6 +140,8 @@
 	  "the oldest quarter stays open", "a stack of calls has 200") \
 	X(TRACE_FUNCTIONS, 65536, "spans", "functions in one trace of spans", \
 	  "the next one begins another trace", "a trace is held until it is complete") \
+	X(SPAN_NOTES, 1024, "annotations", "events of logs that rules attach to a span", \
+	  "the later ones are counted, not stored", "a person reads a hundred; a span of an hour has more") \
 	X(SPAN_HALVES, 16, "halves", "halves of a span: clients and servers that report one id", \
 	  "annotations of the others are added to the first half", "the tracer reports 2") \
 	X(OPEN_TRACE_SECONDS, 60, "s", "a trace of spans without an end after its last event", \

@@ -23,6 +23,7 @@
 #include "views/metric_calls.h"
 #include "views/narrowing.h"
 #include "views/needs.h"
+#include "views/spans.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -291,6 +292,9 @@ static void report_missing(const struct batch *b)
 		if (rule)
 			log_error("%s %s", rule, where);
 	}
+	g_autofree char *left_out = b->shown->view->reads ? NULL : span_notes_left_out(b->r.tl);
+	if (left_out)
+		log_error("%s", left_out);
 }
 
 /* Whole seconds (or steps) are stored and summed. The printed range is that of the seconds that were counted. */

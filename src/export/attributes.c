@@ -235,11 +235,11 @@ int export_other_half(const struct tree *t, int node)
 	return -1;
 }
 
-bool attributes_is_core(const struct span *s, const char *event)
+bool attributes_is_core(const struct span *s, const struct span_annotation *a)
 {
 	static const char *const core[] = { "cs", "cr", "sr", "ss" };
-	for (size_t i = 0; s->kind != SPAN_LOCAL && i < G_N_ELEMENTS(core); i++)
-		if (strcmp(event, core[i]) == 0)
+	for (size_t i = 0; s->kind != SPAN_LOCAL && !a->is_note && i < G_N_ELEMENTS(core); i++)
+		if (strcmp(a->event, core[i]) == 0)
 			return true;
 	return false;
 }

@@ -23,6 +23,9 @@ GArray *attributes_of_span(struct history *h, const struct tree *t, int node);
  * original fields; they are no attributes. */
 #define TAG_TRACE_ID "blktop.trace_id"		/* 32 hex digits */
 /* TAG_KIND (state/store/span.h) is another such tag. */
+/* Of annotations: the word and the number of severity.h. */
+#define ATTRIBUTE_SEVERITY "blktop.severity"
+#define ATTRIBUTE_SEVERITY_NUMBER "blktop.severity_number"
 /* Number of waits retained for a span, in it or below; an attribute. */
 #define TAG_WAITS "blktop.waits"
 /* The last tag of that name; NULL: none. */
@@ -38,7 +41,7 @@ uint64_t export_parent_id(const struct span *s);
 int export_other_half(const struct tree *t, int node);
 
 /* Is the annotation implied by the kind and times of the span (cs, sr, ...)? */
-bool attributes_is_core(const struct span *s, const char *event);
+bool attributes_is_core(const struct span *s, const struct span_annotation *a);
 
 /* A wait or a slow system call inside a span. */
 struct kernel_span {

@@ -2,6 +2,7 @@
 /* Spans in blktop's own JSON: all known data in nanoseconds, nested as in the trace. */
 #include "base/json_write.h"
 #include "export/spans.h"
+#include "state/store/severity.h"
 #include "views/common.h"
 #include "views/neighbours.h"
 #include "views/path.h"
@@ -57,6 +58,8 @@ static void add_annotations(struct json_out *b, const struct timeline *tl, const
 		json_open(b, NULL, '{');
 		json_put_int(b, "at_ns", a->ts);
 		json_put_text(b, "event", a->event);
+		if (a->severity != SEVERITY_NONE)
+			json_put_text(b, "severity", severity_word(a->severity));
 		add_thread(b, tl, "thread", a->thread, a->ts);
 		json_close(b, '}');
 	}

@@ -10,6 +10,7 @@
 
 #include "base/each.h"
 #include "base/json_write.h"
+#include "state/store/severity.h"
 #include "views/common.h"
 #include "views/spans.h"
 
@@ -100,11 +101,17 @@ static void add_events(struct json_out *b, const struct span *s)
 	json_open(b, "events", '[');
 	for (uint32_t i = 0; i < s->n_annotations; i++) {
 		const struct span_annotation *a = &s->annotations[i];
-		if (attributes_is_core(s, a->event))
+		if (attributes_is_core(s, a))
 			continue;
 		json_open(b, NULL, '{');
 		json_put_decimal(b, "timeUnixNano", MAX(a->ts, 0));
 		json_put_text(b, "name", a->event);
+		if (a->severity != SEVERITY_NONE) {
+			json_open(b, "attributes", '[');
+			add_text_attribute(b, ATTRIBUTE_SEVERITY, severity_word(a->severity));
+			add_int_attribute(b, ATTRIBUTE_SEVERITY_NUMBER, a->severity);
+			json_close(b, ']');
+		}
 		json_close(b, '}');
 	}
 	json_close(b, ']');

@@ -11,6 +11,7 @@
 
 #include "base/each.h"
 #include "base/json_write.h"
+#include "state/store/severity.h"
 #include "views/common.h"
 
 #include <string.h>
@@ -153,7 +154,7 @@ static void append_instants(struct perfetto *p, const struct item *i)
 	for (uint32_t k = 0; !i->kernel && k < s->n_annotations; k++) {
 		const struct span_annotation *a = &s->annotations[k];
 		const char *event = a->event;
-		if (attributes_is_core(s, event) || a->ts < p->base_ns)
+		if (attributes_is_core(s, a) || a->ts < p->base_ns)
 			continue;
 		struct json_out *b = begin_event(p, i->async ? "n" : "i", t->pid, t->tid);
 		add_us(b, "ts", a->ts - p->base_ns);
@@ -161,6 +162,11 @@ static void append_instants(struct perfetto *p, const struct item *i)
 		if (!i->async)
 			json_put_text(b, "s", "t");
 		add_name(b, event);
+		if (a->severity != SEVERITY_NONE) {
+			json_open(b, "args", '{');
+			json_put_text(b, ATTRIBUTE_SEVERITY, severity_word(a->severity));
+			json_close(b, '}');
+		}
 		json_close(b, '}');
 	}
 }

@@ -273,6 +273,11 @@ static void put_json_completeness(struct json_out *b, const struct rows *rows)
 	json_put_int(b, "reordered_max_ns", rows->completeness.reordered_max_ns);
 	json_put_int(b, "dropped_traces", (int64_t)(traces + timeline_facts(rows->tl)->n_thinned));
 	json_put_int(b, "dropped_spans", (int64_t)spans);
+	struct notes_left_out notes = timeline_facts(rows->tl)->notes;
+	if (notes.alone)
+		json_put_int(b, "annotations_without_span", (int64_t)notes.alone);
+	if (notes.over)
+		json_put_int(b, "annotations_over_limit", (int64_t)notes.over);
 	if (rows->left_out)
 		json_put_int(b, "left_out_spans", (int64_t)rows->left_out);
 	json_put_text(b, "dropped", rows->dropped);

@@ -35,13 +35,14 @@ static void add_annotations(struct json_out *b, const struct span *s)
 	for (uint32_t i = 0; i < s->n_annotations; i++) {
 		const struct span_annotation *a = &s->annotations[i];
 		int64_t us = time_floor(a->ts, NS_PER_US) / NS_PER_US;
-		if (attributes_is_core(s, a->event) && s->state != SPAN_PARTIAL)
+		if (attributes_is_core(s, a) && s->state != SPAN_PARTIAL)
 			continue;
-		if (!g_hash_table_add(seen, g_strdup_printf("%" G_GINT64_FORMAT " %s", us, a->event)))
+		g_autofree char *value = span_annotation_text(a);
+		if (!g_hash_table_add(seen, g_strdup_printf("%" G_GINT64_FORMAT " %s", us, value)))
 			continue;
 		json_open(b, NULL, '{');
 		json_put_int(b, "timestamp", us);
-		json_put_text(b, "value", a->event);
+		json_put_text(b, "value", value);
 		json_close(b, '}');
 	}
 	json_close(b, ']');

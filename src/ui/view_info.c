@@ -13,6 +13,7 @@
 #include "views/narrowing.h"
 #include "views/needs.h"
 #include "views/repairs.h"
+#include "views/spans.h"
 
 #include <string.h>
 
@@ -113,6 +114,9 @@ static void add_completeness(GPtrArray *lines, const struct app *app, const stru
 		add(lines, "  clocks: %" G_GUINT64_FORMAT " pairs of events of two CPUs were stamped in the wrong "
 		    "order, by %s at most, and were put in order", t->reordered_pairs, text);
 	}
+	g_autofree char *left_out = span_notes_left_out(app->main);
+	if (left_out)
+		add(lines, "  %s", left_out);
 	uint64_t traces, spans;
 	timeline_evicted(app->main, &traces, &spans);
 	if (traces)

@@ -3,6 +3,7 @@
 #include "ui/waterfall_bars.h"
 
 #include "base/text.h"
+#include "views/spans.h"
 
 #include <string.h>
 
@@ -38,10 +39,24 @@ static void put_cell(struct app *app, unsigned y, unsigned x, enum role role, in
 	canvas_put(app->canvas, y, x, 1, role, g->eighth[MAX(to - from, 1)]);
 }
 
-/* Marks annotations inside the span. Those at its two ends coincide with the bar's ends. */
+/* The first letter of the severity of warnings and errors, so that it is not the color alone. */
+static void draw_tick(struct app *app, unsigned y, unsigned x, uint8_t severity)
+{
+	const char letter[] = { g_ascii_toupper(*(severity_word(severity) ?: " ")), '\0' };
+
+	if (severity < SEVERITY_WARNING)
+		canvas_put(app->canvas, y, x, 1, ROLE_MATCH, app->glyphs->annotation);
+	else
+		canvas_put(app->canvas, y, x, 1, severity < SEVERITY_ERROR ? ROLE_MATCH : ROLE_ERROR, letter);
+}
+
+/* Marks annotations inside the span. Those at its two ends coincide with the bar's ends. Less severe ones do not hide
+ * others in their cell. */
 static void draw_ticks(struct app *app, const struct bars_axis *axis, const struct span *s,
 		       unsigned y, bool underline)
 {
+	uint8_t most = SEVERITY_NONE;
+	unsigned last = UINT_MAX;
 	for (uint32_t i = 0; i < s->n_annotations; i++) {
 		int64_t at = s->annotations[i].ts;
 		unsigned x;
@@ -51,8 +66,10 @@ static void draw_ticks(struct app *app, const struct bars_axis *axis, const stru
 		x = axis->x + MIN((unsigned)(eighth_of(axis, at) / EIGHTHS), axis->cells - 1);
 		if (underline)
 			canvas_add_attr(app->canvas, y, x, 1, STYLE_UNDERLINE);
-		else
-			canvas_put(app->canvas, y, x, 1, ROLE_MATCH, app->glyphs->annotation);
+		else if (x != last || s->annotations[i].severity > most) {
+			draw_tick(app, y, x, most = s->annotations[i].severity);
+			last = x;
+		}
 	}
 }
 

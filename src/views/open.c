@@ -50,7 +50,7 @@ static const struct column columns[] = {
 	COLUMN_TIME("end_ns", "END", 0, 0, "when it ended later; null: it is open", MEMBER(struct open_row, end_ns)),
 	COLUMN_N("took_ns", "TOOK", VALUE_NS, 7, 9, "how long it took in the end",
 		 MEMBER(struct open_row, took_ns)),
-	COLUMNS_SAID("the span", span_get_tags, span_get_annotations),
+	COLUMNS_SAID("the span", span_get_tags, span_get_annotations, span_get_severity),
 	COLUMN_CONTAINER,
 };
 

@@ -44,7 +44,7 @@ static const struct column columns[] = {
 	COLUMN_N("errors", "ERR", VALUE_COUNT, 4, 8, "tags and annotations named error", COMMON(errors)),
 	COLUMNS_PARTS
 	COLUMN_T("mainly", "MAINLY", 9, 2, "the largest part of its time", get_mainly),
-	COLUMNS_SAID("the span", span_get_tags, span_get_annotations),
+	COLUMNS_SAID("the span", span_get_tags, span_get_annotations, span_get_severity),
 	COLUMN_FLEX("verdict", "VERDICT", 24, "why it took so long, as a sentence", span_get_explanation),
 	COLUMN_CONTAINER,
 	COLUMN_PARENT_STATE,

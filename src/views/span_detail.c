@@ -74,7 +74,7 @@ bool span_has_end(const struct span *s)
 	bool has = s->state == SPAN_COMPLETE;
 	for (uint32_t i = 0; !has && s->state == SPAN_PARTIAL && i < s->n_annotations; i++)
 		for (size_t k = 0; k < G_N_ELEMENTS(ends); k++)
-			has |= !strcmp(s->annotations[i].event, ends[k]);
+			has |= !s->annotations[i].is_note && !strcmp(s->annotations[i].event, ends[k]);
 	return has;
 }
 
@@ -264,7 +264,8 @@ static void add_annotations(struct detail *d)
 	for (uint32_t i = 0; i < s->n_annotations; i++) {
 		const struct span_annotation *a = &s->annotations[i];
 		g_autofree char *label = thread_label_new(d->tl, a->thread, a->ts);
-		add(d, "  %9s  %-16s %s", since(at, d, a->ts), a->event, label);
+		g_autofree char *text = span_annotation_text(a);
+		add(d, "  %9s  %-16s %s", since(at, d, a->ts), text, label);
 	}
 	if (s->n_tags)
 		heading(d, "Tags");

@@ -119,11 +119,41 @@ void span_add_tags(GString *to, const struct span *s)
 		;
 }
 
+char *span_annotation_text(const struct span_annotation *a)
+{
+	const char *severity = severity_word(a->severity);
+	return severity ? g_strdup_printf("%s: %s", severity, a->event) : g_strdup(a->event);
+}
+
+uint8_t span_severity(const struct span *s)
+{
+	uint8_t most = SEVERITY_NONE;
+	for (uint32_t i = 0; i < s->n_annotations; i++)
+		most = MAX(most, s->annotations[i].severity);
+	return most;
+}
+
+char *span_notes_left_out(const struct timeline *tl)
+{
+	struct notes_left_out n = timeline_facts(tl)->notes;
+	g_autoptr(GString) text = g_string_new(NULL);
+
+	if (n.alone)
+		g_string_append_printf(text, "%" G_GUINT64_FORMAT " events of annotations belong to no span: none was "
+				       "open on their thread, or their thread is unknown (context vtid)", n.alone);
+	if (n.over)
+		g_string_append_printf(text, "%s%" G_GUINT64_FORMAT " events of annotations are left out: their span "
+				       "has %d already", n.alone ? "; " : "", n.over, LIMIT_SPAN_NOTES);
+	return text->len ? g_strdup(text->str) : NULL;
+}
+
 void span_add_annotations(GString *to, const struct span *s)
 {
-	for (uint32_t i = 0; i < s->n_annotations; i++)
-		if (!span_add_word(to, s->annotations[i].event, ""))
+	for (uint32_t i = 0; i < s->n_annotations; i++) {
+		g_autofree char *text = span_annotation_text(&s->annotations[i]);
+		if (!span_add_word(to, text, ""))
 			return;
+	}
 }
 
 /* A text about the span, made at first use and cached, because it is expensive. */
@@ -148,6 +178,11 @@ GETTER(span_get_annotations)
 {
 	struct span_row *r = (struct span_row *)row;
 	return joined_text((struct rows *)rows, &r->marks, r->span, span_add_annotations);
+}
+
+GETTER(span_get_severity)
+{
+	return value_text(severity_word(span_severity(SPAN(row))));
 }
 
 GETTER(span_get_explanation)
@@ -183,7 +218,7 @@ static const struct column columns[] = {
 	COLUMN_N("neighbour_ns", "BEHIND ns", VALUE_NS, 0, 0, "how long that one ran while it waited",
 		 get_neighbour_ns),
 	COLUMN_T("mainly", "MAINLY", 9, 1, "the largest part of its time", get_mainly),
-	COLUMNS_SAID("the span", span_get_tags, span_get_annotations),
+	COLUMNS_SAID("the span", span_get_tags, span_get_annotations, span_get_severity),
 	COLUMN_EXPLANATION(span_get_explanation),
 	COLUMN_CONTAINER,
 	COLUMN_N("disk_queue_ns", "DQUEUE", VALUE_NS, 0, 0, "of its disk time: its requests were still in the "

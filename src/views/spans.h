@@ -8,6 +8,7 @@
 #include "views/common.h"
 
 #include "base/limits.h"
+#include "state/store/severity.h"
 
 struct span_row {
 	struct common c;		/* name, service, host, pid, tid, parts, errors */
@@ -31,6 +32,12 @@ bool query_wants_operation(const struct view_query *q, const struct span *s);
 /* Appends a blank and a word of two parts. False: it appended an ellipsis instead, because the text would exceed
  * LIMIT_WORDS_BYTES. */
 bool span_add_word(GString *to, const char *word, const char *rest);
+/* The annotation's text, after its severity if it has one: "error: cannot open it". Free with g_free(). */
+char *span_annotation_text(const struct span_annotation *a);
+/* The severity of the most severe annotation; SEVERITY_NONE: none has one. */
+uint8_t span_severity(const struct span *s);
+/* How many events of annotations no span has, and why (g_free); NULL: none. */
+char *span_notes_left_out(const struct timeline *tl);
 /* Append tags ("user=7 size=12") or annotations ("start encode end") up to LIMIT_WORDS_BYTES, then an ellipsis. */
 void span_add_tags(GString *to, const struct span *s);
 void span_add_annotations(GString *to, const struct span *s);
@@ -39,6 +46,7 @@ GETTER(span_get_duration);
 GETTER(span_get_parent_state);
 GETTER(span_get_tags);
 GETTER(span_get_annotations);
+GETTER(span_get_severity);
 GETTER(span_get_explanation);	/* the rows have explanations_attach() */
 
 #define COLUMN_SPAN_ID(id_, title_, help_, get_) \
@@ -50,10 +58,12 @@ GETTER(span_get_explanation);	/* the rows have explanations_attach() */
 	{ .id = id_, .title = id_, .kind = VALUE_HEX64, .help = help_, .get = get_ }
 
 /* Columns of tags and annotations, for filters and searches. */
-#define COLUMNS_SAID(whose, tags_, annotations_) \
+#define COLUMNS_SAID(whose, tags_, annotations_, severity_) \
 	COLUMN_T("tags", "TAGS", 0, 0, "tags of " whose ", key=value", tags_), \
 	COLUMN_T("annotations", "ANNOTATIONS", 0, 0, "annotations of " whose ", by time", \
-		 annotations_)
+		 annotations_), \
+	COLUMN_T("severity", "SEVERITY", 0, 0, "the most severe annotation of " whose ": fatal, alert, critical, " \
+		 "error, warning, notice, info, debug or trace", severity_)
 #define COLUMN_EXPLANATION(get_) \
 	COLUMN_T("verdict", "VERDICT", 0, 0, "why it took so long, as a sentence", get_)
 

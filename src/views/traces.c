@@ -10,6 +10,7 @@
 
 #include "base/limits.h"
 #include "base/sort.h"
+#include "state/store/severity.h"
 
 #include <string.h>
 
@@ -69,6 +70,16 @@ static GETTER(get_annotations)
 	struct trace_row *r = (struct trace_row *)row;
 	return joined_text((struct rows *)rows, &r->columns.marks, r->root->trace_id,
 		    span_add_annotations);
+}
+
+static GETTER(get_severity)
+{
+	const GArray *indexes = timeline_trace_spans(rows->tl, ((const struct trace_row *)row)->root->trace_id);
+	uint8_t most = SEVERITY_NONE;
+
+	for (guint i = 0; indexes && i < indexes->len; i++)
+		most = MAX(most, span_severity(timeline_span(rows->tl, g_array_index(indexes, uint32_t, i))));
+	return value_text(severity_word(most));
 }
 
 /* Appends the word unless the text contains it. */
@@ -135,7 +146,7 @@ static const struct column columns[] = {
 	COLUMN_T("all_services", "WITH SERVICES", 0, 0, "services of all its spans",
 		 get_all_services),
 	COLUMN_T("all_names", "WITH SPANS", 0, 0, "names of all its spans", get_all_names),
-	COLUMNS_SAID("all its spans", get_tags, get_annotations),
+	COLUMNS_SAID("all its spans", get_tags, get_annotations, get_severity),
 	COLUMN_EXPLANATION(span_get_explanation),
 	COLUMN_N("missing_spans", "MISSING", VALUE_COUNT, 0, 0,
 		 "spans that others name as their parent, but that the trace does not have",

@@ -54,7 +54,7 @@ static const struct column columns[] = {
 		 MEMBER(struct waterfall_row, critical)),
 	COLUMN_T("mainly", "MAINLY", 0, 0, "the largest part of its time", get_mainly_text),
 	COLUMN_T("why", "WHY", 0, 0, "why it took so long", get_why),
-	COLUMNS_SAID("the span", span_get_tags, span_get_annotations),
+	COLUMNS_SAID("the span", span_get_tags, span_get_annotations, span_get_severity),
 	COLUMN_EXPLANATION(get_explanation),
 	COLUMN_PARENT_STATE,
 };

@@ -111,6 +111,19 @@ static void append_running(GString *text, const struct timeline *tl, const struc
 		g_string_append_printf(text, ", on CPU%u", cpu);
 }
 
+/* What the span last said in a log. */
+static void append_note(GString *text, const struct span *s, int64_t at)
+{
+	const struct span_annotation *last = NULL;
+	char buf[TIMEFMT_LEN];
+	for (uint32_t i = 0; i < s->n_annotations && s->annotations[i].ts <= at; i++)
+		last = s->annotations[i].is_note ? &s->annotations[i] : last;
+	if (!last)
+		return;
+	g_autofree char *said = span_annotation_text(last);
+	g_string_append_printf(text, "; %s after \"%s\"", timefmt_duration(buf, at - last->ts), said);
+}
+
 char *waterfall_instant(const struct rows *rows, const struct waterfall_row *row, int64_t at)
 {
 	const struct waterfall *w = waterfall_of(rows);
@@ -136,6 +149,7 @@ char *waterfall_instant(const struct rows *rows, const struct waterfall_row *row
 		append_wait(text, tl, s, wait, at);
 	else
 		append_running(text, tl, s, at);
+	append_note(text, s, at);
 	return g_string_free(text, FALSE);
 }
 

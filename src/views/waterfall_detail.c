@@ -4,6 +4,7 @@
  */
 #include "base/sort.h"
 #include "base/timefmt.h"
+#include "state/store/severity.h"
 #include "views/waterfall.h"
 #include "views/why.h"
 
@@ -346,13 +347,37 @@ static GString *line_of_tags(const struct span *s)
 	return text;
 }
 
+/* The first of the most severe annotations. NULL: none is at least a warning. */
+static GString *line_of_severe(const struct span *s)
+{
+	uint8_t most = span_severity(s);
+	uint32_t n = 0;
+	const struct span_annotation *first = NULL;
+	char at[TIMEFMT_LEN];
+	if (most < SEVERITY_WARNING)
+		return NULL;
+	for (uint32_t i = 0; i < s->n_annotations; i++) {
+		first = !first && s->annotations[i].severity == most ? &s->annotations[i] : first;
+		n += s->annotations[i].severity >= SEVERITY_WARNING;
+	}
+	GString *text = g_string_new(NULL);
+	g_autofree char *said = span_annotation_text(first);
+	g_string_printf(text, "%s  at %s", said, timefmt_duration(at, first->ts - s->begin_ns));
+	if (n > 1)
+		g_string_append_printf(text, ", of %u annotations with warnings or errors", n);
+	return text;
+}
+
 GPtrArray *waterfall_detail(const struct rows *rows, const struct waterfall_row *row,
 			    unsigned max_lines)
 {
 	GPtrArray *lines = g_ptr_array_new_with_free_func(g_free);
 	const struct waterfall *w = waterfall_of(rows);
 	const struct span *s = row->span;
+	GString *severe = line_of_severe(s);
 	add_line(lines, max_lines, line_of_parts(rows->tl, s));
+	if (severe)
+		add_line(lines, max_lines, severe);
 	add_waits(lines, max_lines, rows->tl, s);
 	if (w && w->history)
 		add_usual(lines, max_lines, (struct waterfall *)w, row);

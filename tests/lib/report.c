@@ -92,6 +92,10 @@ char *report_of_timeline(const struct timeline *tl)
 	if (timeline_coverage(tl, &first, &last)) {
 		fprintf(out, "coverage %" PRId64 " %" PRId64 " events %" PRIu64 "\n", first, last,
 			timeline_n_events(tl));
+		const struct notes_left_out notes = timeline_facts(tl)->notes;
+		if (notes.alone || notes.over)
+			fprintf(out, "annotations without a span %" PRIu64 ", over %" PRIu64 "\n", notes.alone,
+				notes.over);
 		print_range(out, tl, first, last + 1, false);
 		print_seconds(out, tl, INT64_MIN, INT64_MAX, false);
 		print_traces(out, tl);

@@ -1074,6 +1074,36 @@ static void test_ruled(gconstpointer data)
 	rules_install(NULL, NULL);
 }
 
+/* Events of a log: before, within and after spans of each kind, and of threads that only the kernel knows. */
+static void test_annotations(void)
+{
+#define U(at, event) at " 0 u:" event " ctx.vtid=7 ctx.vpid=7 ctx.procname=\"p\"\n"
+#define LOG(at, msg, level) U(at, "my:log msg=\"" msg "\" level=" level)
+#define REQ(at, event) U(at, "zipkin:timestamp trace_name=\"req\" service_name=\"s\" trace_id=1 span_id=2 " \
+			     "parent_span_id=0 event=\"" event "\"")
+	install("[job]\nbegin=my:a\nend=my:b\nparent=thread\n[call]\nbegin=syscall_entry_*\nend=syscall_exit_${1}\n"
+		"[annotation log]\nevent=my:l*\ntext=${event} ${msg}\nseverity=level\nscale=jul\ntags=level\n"
+		"[annotation disk]\nevent=block_rq_issue\ntext=sector ${sector}\n");
+	g_autofree char *report = every_cut("annotations",
+		"5 0 sched_switch prev_tid=0 prev_state=0 next_tid=7 prev_comm=\"s\" next_comm=\"p\"\n"
+		LOG("6", "early", "800") REQ("10", "sr") LOG("20", "in req", "1000") U("30", "my:a")
+		LOG("40", "in job", "900")
+		"45 0 syscall_entry_read ctx.tid=7 fd=3 count=8\n"
+		"46 0 block_rq_issue dev=1 sector=8 rwbs=0 nr_sector=8 bytes=4096\n"
+		"47 0 syscall_exit_read ctx.tid=7 ret=8\n"
+		U("50", "my:b") LOG("60", "req again", "0") REQ("70", "ss") LOG("80", "late", "300"));
+	rules_install(NULL, NULL);
+	static const char *const wanted[] = {
+		"annotations without a span 2, over 0", "log in req\"", "log in job\"", "sector 8\"", "log req again\"",
+	};
+	for (size_t i = 0; i < G_N_ELEMENTS(wanted); i++)
+		if (!strstr(report, wanted[i]))
+			g_error("no %s in %s", wanted[i], report);
+#undef REQ
+#undef LOG
+#undef U
+}
+
 /* Functions, with one exit that is missing, and one entry. */
 static void test_functions(void)
 {
@@ -1768,6 +1798,7 @@ int main(int argc, char **argv)
 	g_test_add_data_func("/laws/counting/ctf2/lost/trace", "ctf2/lost/trace", test_counting);
 	g_test_add_data_func("/laws/ruled/ctf2/ust-both/ctf-2", "ctf2/ust-both/ctf-2", test_ruled);
 	g_test_add_func("/laws/silences", test_silences);
+	g_test_add_func("/laws/annotations", test_annotations);
 	g_test_add_func("/laws/functions", test_functions);
 	g_test_add_func("/laws/functions-fast", test_functions_fast);
 	g_test_add_func("/laws/counters", test_counters);

@@ -394,6 +394,22 @@ static bool span_halves(uint64_t n)
 	return halves == n;
 }
 
+/* Events of a log within a span. */
+static bool span_notes(uint64_t n)
+{
+	static const char rules[] = "[a]\nbegin=u:a\nend=u:b\n[annotation log]\nevent=u:log\ntext=${msg}\n";
+	g_autoptr(GString) s = g_string_new("1 0 u:u:a ctx.vtid=7\n");
+
+	for (uint64_t i = 0; i < n; i++)
+		g_string_append_printf(s, "%u 0 u:u:log msg=\"m\" ctx.vtid=7\n", 2 + (unsigned)i);
+	g_string_append_printf(s, "%u 0 u:u:b ctx.vtid=7\n", 2 + (unsigned)n);
+	g_autoptr(blk_timeline) tl = timeline_by_rules(rules, s->str);
+	g_assert_cmpuint(timeline_n_spans(tl), ==, 1);
+	g_assert_cmpuint(timeline_span(tl, 0)->n_annotations, ==, 2 + MIN(n, LIMIT_SPAN_NOTES));
+	g_assert_cmpuint(timeline_facts(tl)->notes.over, ==, n - MIN(n, LIMIT_SPAN_NOTES));
+	return !timeline_facts(tl)->notes.over;
+}
+
 /* A trace without an end, n seconds after its last event: may it still go on? */
 static bool open_trace_seconds(uint64_t n)
 {
@@ -549,6 +565,7 @@ int main(int argc, char **argv)
 		{ "suggest-keys", suggest_keys, 0 },
 		{ "rule-classes", rule_classes, 0 },
 		{ "trace-functions", trace_functions, 0 }, { "span-halves", span_halves, 0 },
+		{ "span-notes", span_notes, 0 },
 		{ "open-trace-seconds", open_trace_seconds, 0 }, { "operations", operations, 0 }, { "forks", forks, 0 },
 		{ "gap-steps", gap_steps, 0 }, { "slice-bytes", slice_bytes, 0 },
 	};

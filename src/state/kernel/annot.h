@@ -11,14 +11,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum annot_type { ANNOT_EVENT, ANNOT_STRING, ANNOT_INT };
+/* A note is an event of a log within a span. */
+enum annot_type { ANNOT_EVENT, ANNOT_STRING, ANNOT_INT, ANNOT_NOTE };
 
 /*
  * A mark begins or ends a span, but has no ids: functions, and events of rules. Until pairs.h knows which marks belong
  * together, .trace is the mark's key, .parent the parent's key, and .span the rule's number. A tag belongs to the
- * annotation before it.
+ * annotation before it. A note belongs to the innermost open span of its thread; until pairs.h knows that one, .trace
+ * and .span are ANNOT_NO_SPAN.
  */
-enum annot_mark { MARK_NONE, MARK_BEGIN, MARK_END, MARK_TAG };
+enum annot_mark { MARK_NONE, MARK_BEGIN, MARK_END, MARK_TAG, MARK_NOTE };
+#define ANNOT_NO_SPAN UINT64_MAX
 #define RULE_FUNCTION UINT32_MAX	/* a function: the key is its thread */
 
 /* A program or library that a process has mapped since .ts. */
@@ -42,7 +45,8 @@ struct annot {
 	uint8_t mark;		/* enum annot_mark */
 	bool by_kernel;		/* .thread comes from the kernel trace */
 	bool in_kernel;		/* a kernel event: only the kernel trace knows its thread */
-	bool ends;		/* its thread is no longer in the span */
+	uint8_t severity;	/* of a note: see severity.h */
+	bool ends;		/* its thread is no longer in the span, or it is a note */
 	bool borrows;		/* .snap is a copy of another annotation's */
 	bool claims;		/* it is no event: .thread, with the snapshot, may have made the annotation before it */
 	bool is_unsure;		/* it was later than .ts, for its stream's clock went back */

@@ -317,7 +317,8 @@ static bool is_hex(const struct ruled *at, unsigned slot)
 	return is_int(at, slot) && at->f->ev->layout->slot[slot].is_hex;
 }
 
-static void add_field(GString *s, const struct ruled *at, unsigned slot)
+/* most: bytes of a text. */
+static void add_field(GString *s, const struct ruled *at, unsigned slot, uint32_t most)
 {
 	if (slot == SLOT_CPU) {
 		g_string_append_printf(s, "%u", cpu_at(at->f->s, at->f->cpu)->number);
@@ -329,19 +330,25 @@ static void add_field(GString *s, const struct ruled *at, unsigned slot)
 		g_string_append_printf(s, "%" G_GINT64_FORMAT, blk_int(at->f->ev, slot));
 	} else {
 		struct blk_text t = text_of(at, slot);
-		g_string_append_len(s, t.str, MIN(t.len, LIMIT_RULE_TEXT_BYTES));
+		g_string_append_len(s, t.str, MIN(t.len, most));
 	}
 }
 
-static uint32_t fill(const struct ruled *at, const struct rule_template *t)
+/* most: bytes of each text of the event. */
+static uint32_t fill_up_to(const struct ruled *at, const struct rule_template *t, uint32_t most)
 {
 	g_autoptr(GString) s = g_string_new(NULL);
 	for (guint i = 0; i < t->texts->len; i++) {
 		g_string_append(s, g_ptr_array_index(t->texts, i));
 		if (i < t->fields->len)
-			add_field(s, at, at->u->slots[g_array_index(t->fields, guint, i)]);
+			add_field(s, at, at->u->slots[g_array_index(t->fields, guint, i)], most);
 	}
-	return strtab_add_len(at->f->s->texts, s->str, s->len);
+	return strtab_add_len(at->f->s->texts, s->str, MIN(s->len, LIMIT_TEXT_BYTES));
+}
+
+static uint32_t fill(const struct ruled *at, const struct rule_template *t)
+{
+	return fill_up_to(at, t, LIMIT_RULE_TEXT_BYTES);
 }
 
 static void tag(struct fed_event *f, const struct annot *of, uint32_t key, uint32_t val, bool is_int)
@@ -353,7 +360,7 @@ static void tag(struct fed_event *f, const struct annot *of, uint32_t key, uint3
 	a.val = val;
 	a.thread = ID_NONE;
 	a.by_kernel = false;
-	add_annot(f, &a, false);
+	add_annot(f, &a, of->ends);
 }
 
 static void tag_fields(struct fed_event *f, const struct ruled *at, const struct annot *a)
@@ -363,7 +370,7 @@ static void tag_fields(struct fed_event *f, const struct ruled *at, const struct
 		guint field = g_array_index(at->r->tags, guint, i);
 		unsigned slot = at->u->slots[field];
 		g_autoptr(GString) val = g_string_new(NULL);
-		add_field(val, at, slot);
+		add_field(val, at, slot, LIMIT_RULE_TEXT_BYTES);
 		tag(f, a, strtab_add(texts, g_ptr_array_index(at->e->fields, field)),
 		    strtab_add_len(texts, val->str, val->len),
 		    slot == SLOT_CPU || (is_int(at, slot) && !is_hex(at, slot)));
@@ -393,6 +400,56 @@ static void rule_names(const struct ruled *at, bool begins, struct annot *a)
 	a->name = can_fill(&r->text, begins) ? fill(at, &r->text) : strtab_add(at->f->s->texts, r->name);
 	a->service = can_fill(&r->service, begins) ? fill(at, &r->service) :
 		     slice_text(at->f->s, blk_text(at->f->ev, BLK_CTX_PROCNAME));
+}
+
+static uint8_t severity_at(const struct ruled *at, const struct rule_severity *s)
+{
+	unsigned slot = s->has_field ? at->u->slots[s->field] : SLOT_ABSENT;
+	if (!has_value(at, slot))
+		return SEVERITY_NONE;
+	if (is_int(at, slot))
+		return severity_of(s->scale, blk_int(at->f->ev, slot));
+	struct blk_text t = text_of(at, slot);
+	return severity_of_name(s->scale, t.str, t.len);
+}
+
+static void rule_annotates(struct fed_event *f, const struct rule_use *u)
+{
+	const struct rule *r = rule_at(u->rule);
+	const struct ruled at = { f, r, &r->begin, u };
+	if (r->begin.only_if && !holds(&at, r->begin.only_if))
+		return;
+	struct annot a = annot_of_event(f);
+	a.type = ANNOT_NOTE;
+	a.mark = MARK_NOTE;
+	a.rule = u->rule;
+	a.trace = a.span = ANNOT_NO_SPAN;
+	a.severity = severity_at(&at, &r->severity);
+	a.key = r->text.texts ? fill_up_to(&at, &r->text, LIMIT_TEXT_BYTES) : strtab_add(f->s->texts, r->name);
+	add_annot(f, &a, true);
+	tag_fields(f, &at, &a);
+}
+
+static void rules_annotate(struct fed_event *f, const GArray *begun)
+{
+	for (guint i = 0; i < begun->len; i++) {
+		const struct rule_use *u = &g_array_index(begun, struct rule_use, i);
+		if (rule_at(u->rule)->annotates)
+			rule_annotates(f, u);
+	}
+}
+
+/* Does the event begin a span? */
+static bool begins_span(const struct fed_event *f, const GArray *begun)
+{
+	for (guint i = 0; i < begun->len; i++) {
+		const struct rule_use *u = &g_array_index(begun, struct rule_use, i);
+		const struct rule *r = rule_at(u->rule);
+		const struct ruled at = { f, r, &r->begin, u };
+		if (!r->annotates && (!r->begin.only_if || holds(&at, r->begin.only_if)))
+			return true;
+	}
+	return false;
 }
 
 static void rule_begins(struct fed_event *f, const struct rule_use *u)
@@ -426,7 +483,8 @@ static void rule_ends(struct fed_event *f, const struct rule_use *u)
 	}
 }
 
-/* The event's own handler runs first, so that its thread is known. */
+/* The event's own handler runs first, so that its thread is known. As an annotation, the event belongs to the span
+ * that it begins, or else to the one that it ends. */
 void on_ruled(struct fed_event *f)
 {
 	handler base = slice_base_handler(f->ev->row);
@@ -435,8 +493,16 @@ void on_ruled(struct fed_event *f)
 		base(f);
 	else if (event_is_kernel(f))
 		event_task(f);
+	bool begins = begins_span(f, begun);
+	if (!begins)
+		rules_annotate(f, begun);
 	for (guint i = 0; i < ended->len; i++)
 		rule_ends(f, &g_array_index(ended, struct rule_use, i));
-	for (guint i = 0; i < begun->len; i++)
-		rule_begins(f, &g_array_index(begun, struct rule_use, i));
+	for (guint i = 0; i < begun->len; i++) {
+		const struct rule_use *u = &g_array_index(begun, struct rule_use, i);
+		if (!rule_at(u->rule)->annotates)
+			rule_begins(f, u);
+	}
+	if (begins)
+		rules_annotate(f, begun);
 }

@@ -140,11 +140,11 @@ bool rule_event_matches(const struct rule_event *e, const char *event, char *ret
 {
 	const char *text[RULE_STARS], *glob = e->glob, *at = event;
 	size_t len[RULE_STARS];
-	size_t head = strcspn(glob, "*");
+	size_t head = glob ? strcspn(glob, "*") : 0;
 
 	if (ret_texts)
 		memset(ret_texts, 0, RULE_STARS * sizeof *ret_texts);
-	if (strncmp(glob, event, head))
+	if (!glob || strncmp(glob, event, head))
 		return false;
 	at += head;
 	for (unsigned i = 0; i < e->n_stars; i++) {
@@ -343,7 +343,7 @@ static void make(const struct blk_subscription *rows, size_t n)
 		const struct rule *r = rule_at(i);
 		const struct rule_event *const events[] = { &r->begin, &r->end };
 		for (size_t k = 0; k < G_N_ELEMENTS(events); k++)
-			if (!events[k]->n_stars)
+			if (events[k]->glob && !events[k]->n_stars)
 				row_of(events[k]->glob);
 	}
 	for (size_t row = 0; n_rules && row < table.n; row++)

@@ -7,6 +7,7 @@
 #define BLK_STATE_KERNEL_RULES_TABLE_H
 
 #include "base/expr.h"
+#include "state/store/severity.h"
 #include "trace/event.h"
 
 #define RULE_NEEDS "spans, by a rule"
@@ -21,7 +22,7 @@ enum { SLOT_EVENT = 248, SLOT_STAR1, SLOT_CPU = SLOT_STAR1 + RULE_STARS, SLOT_AB
 /* The events that one side of a rule takes, and the fields that it reads. */
 struct rule_event {
 	char *name;			/* as in the rule: "cuda:*_entry", "cuda:${1}_exit"; NULL: not given */
-	char *glob;			/* the same with '*' for each ${N} */
+	char *glob;			/* the same with '*' for each ${N}; NULL: it takes no event */
 	uint8_t n_stars;
 	uint8_t star[RULE_STARS];	/* for each star of the glob: its number, from 1; 0: it has none */
 	GPtrArray *fields;		/* char *: "fd", "ctx.vpid", "cpu", "event", "1" */
@@ -48,6 +49,12 @@ struct rule_key {
 	GArray *fields;			/* guint: index in the event's fields, in order */
 };
 
+struct rule_severity {
+	bool has_field, has_scale;
+	guint field;			/* index in the event's fields */
+	enum severity_scale scale;
+};
+
 struct rule {
 	char *name, *file;
 	unsigned line;
@@ -62,6 +69,8 @@ struct rule {
 	unsigned parent_rule;
 	bool parent_on_thread;		/* PARENT_RULE: its innermost open span of the thread, whatever its key is */
 	bool nested;
+	bool annotates;			/* it makes no spans: its events (.begin) are annotations with the text .text */
+	struct rule_severity severity;	/* of these */
 	bool async;			/* the thread does other work while the span is open: it is not on the thread */
 };
 

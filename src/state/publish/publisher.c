@@ -470,6 +470,7 @@ void publisher_totals(const struct publisher *p, struct publication *pub)
 	pub->n_events = p->s->n_events;
 	pub->n_thinned = p->s->n_thinned;
 	pub->completeness = total_completeness(p);
+	pub->notes = spans_left_out(p->spans);
 }
 
 void publisher_bound_spans(struct publisher *p, size_t bytes)

@@ -15,6 +15,7 @@
 #include "state/kernel/thread_logs.h"
 #include "state/slice/slice.h"
 #include "state/slice/slice_file.h"
+#include "state/store/severity.h"
 
 /* ---- arrays ---- */
 
@@ -414,8 +415,9 @@ static void code_annot(struct coder *c, struct slice *s, struct annot *a, const 
 	code_near(c, &a->trace, before->trace);
 	code_near(c, &a->span, before->span);
 	code_near(c, &a->parent, before->parent);
-	code_below(c, &a->type, ANNOT_INT + 1);
-	code_below(c, &a->mark, MARK_TAG + 1);
+	code_below(c, &a->type, ANNOT_NOTE + 1);
+	code_below(c, &a->mark, MARK_NOTE + 1);
+	code_below(c, &a->severity, SEVERITY_END);
 	code_bool(c, &a->by_kernel);
 	code_bool(c, &a->in_kernel);
 	code_bool(c, &a->ends);

@@ -22,6 +22,7 @@ struct begun_span {
 	uint64_t key;		/* for functions: the address */
 	uint64_t thread;	/* key of the thread where it began */
 	uint32_t rule;
+	guint n_notes;		/* on the thread's list */
 };
 
 struct pairs {
@@ -37,7 +38,8 @@ struct pairs {
 	unsigned n_at_ts;	/* earlier marks at .ts */
 	struct annot last;	/* the newest mark that is no tag */
 	bool alone;		/* .last begins a span, and its end cannot be identified */
-	bool foreign;		/* .last is an end that belongs to no span, see is_foreign() */
+	bool foreign;		/* .last is an end that belongs to no span, see is_foreign(), or such a note */
+	struct notes_left_out left_out;
 };
 
 static void frames_free(gpointer p)
@@ -393,6 +395,31 @@ static void rule_ends(struct pairs *p, struct annot *a)
 	pop(p, *f);
 }
 
+/* ---- notes ---- */
+
+static void note(struct pairs *p, struct annot *a)
+{
+	uint64_t thread = thread_key(p, a);
+	struct begun_span *f = thread ? innermost(p->by_thread, thread) : NULL;
+
+	p->foreign = !f || f->n_notes >= LIMIT_SPAN_NOTES;
+	if (!f)
+		p->left_out.alone++;
+	else if (p->foreign)
+		p->left_out.over++;
+	if (p->foreign)
+		return;
+	f->n_notes++;
+	a->trace = f->trace;
+	a->span = f->span;
+	a->parent = f->parent;
+}
+
+struct notes_left_out pairs_left_out(const struct pairs *p)
+{
+	return p->left_out;
+}
+
 /* ---- BlkKin's ---- */
 
 static void blkkin(struct pairs *p, const struct annot *a, bool opens, bool ends)
@@ -429,7 +456,9 @@ enum pairs_result pairs_take(struct pairs *p, struct annot *a, bool opens, bool 
 		return p->foreign ? PAIRS_FOREIGN : PAIRS_TAKEN;
 	}
 	p->foreign = false;
-	if (a->mark == MARK_BEGIN)
+	if (a->mark == MARK_NOTE)
+		note(p, a);
+	else if (a->mark == MARK_BEGIN)
 		(function ? function_begins : rule_begins)(p, a);
 	else
 		(function ? function_ends : rule_ends)(p, a);

@@ -9,15 +9,19 @@
 
 #include "state/kernel/annot.h"
 #include "state/kernel/slice_state.h"
+#include "state/store/second.h"
 
 struct pairs;
 /* Called for a span that will not get an end. */
 typedef void (*pairs_abandon)(void *data, uint64_t trace, uint64_t span);
 struct pairs *pairs_new(struct slice *s, pairs_abandon abandon, void *data);
 void pairs_free(struct pairs *p);		/* NULL is fine */
+/* Notes that belong to no span, so far. */
+struct notes_left_out pairs_left_out(const struct pairs *p);
 
 /* ALONE: it begins a span and its thread is unknown, so the end cannot be identified: abandon it. FOREIGN: it is an
- * end, or a tag of an end, that belongs to no span: ignore it. */
+ * end, or a tag of an end, that belongs to no span, or a note on whose thread no span is open, or the innermost one has
+ * LIMIT_SPAN_NOTES: ignore it. */
 enum pairs_result { PAIRS_TAKEN, PAIRS_ALONE, PAIRS_FOREIGN };
 
 /* Processes the next annotation; a mark gets its trace, span and parent. An end without a beginning, and a

@@ -17,6 +17,7 @@
 
 #define MARK "span "			/* prefix of a rule's name in files with other groups */
 #define PRESET "preset "		/* prefix of the group that is a preset's head */
+#define ANNOTATION "annotation "	/* prefix of the name of a rule for annotations */
 
 G_DEFINE_QUARK(blk-rules-error-quark, blk_rules_error)
 
@@ -336,12 +337,47 @@ static bool take_tags(const struct rules_reading *r, const char *text)
 	return read_list(r, &r->rule->begin, r->rule->tags, text);
 }
 
-static const struct { const char *key; bool (*take)(const struct rules_reading *, const char *); } lines[] = {
-	{ "begin", take_begin }, { "end", take_end }, { "begin_if", take_begin_if },
-	{ "end_if", take_end_if }, { "error_if", take_error_if }, { "key", take_key },
-	{ "begin_key", take_begin_key }, { "end_key", take_end_key }, { "name", take_name },
-	{ "service", take_service }, { "parent", take_parent }, { "parent_key", take_parent_key },
-	{ "nested", take_nested }, { "async", take_async }, { "tags", take_tags },
+/* A field, or ${field}, as texts of stars are written. */
+static bool take_severity(const struct rules_reading *r, const char *text)
+{
+	struct rule_severity *s = &r->rule->severity;
+	size_t n = strlen(text);
+	bool braced = g_str_has_prefix(text, "${") && text[n - 1] == '}';
+	g_autofree char *name = braced ? g_strndup(text + 2, n - 3) : g_strdup(text);
+	int i = field_of(&r->rule->begin, g_strstrip(name));
+	s->has_field = i >= 0;
+	s->field = (guint)MAX(i, 0);
+	return s->has_field || refuse(r, "'%s' is not a field name", text);
+}
+
+static bool take_scale(const struct rules_reading *r, const char *text)
+{
+	struct rule_severity *s = &r->rule->severity;
+	for (unsigned i = 0; i < SEVERITY_SCALES; i++)
+		if (g_str_equal(severity_scale_name[i], text)) {
+			s->has_scale = true;
+			s->scale = (enum severity_scale)i;
+			return true;
+		}
+	return refuse(r, "'%s' is no scale: there are jul, log4j2, python, lttng and syslog", text);
+}
+
+enum line_of { OF_SPANS = 1, OF_ANNOTATIONS = 2 };
+
+static const struct {
+	const char *key;
+	bool (*take)(const struct rules_reading *, const char *);
+	unsigned of;			/* bits of enum line_of: the groups that have the line */
+} lines[] = {
+	{ "begin", take_begin, OF_SPANS }, { "end", take_end, OF_SPANS }, { "begin_if", take_begin_if, OF_SPANS },
+	{ "end_if", take_end_if, OF_SPANS }, { "error_if", take_error_if, OF_SPANS }, { "key", take_key, OF_SPANS },
+	{ "begin_key", take_begin_key, OF_SPANS }, { "end_key", take_end_key, OF_SPANS },
+	{ "name", take_name, OF_SPANS }, { "service", take_service, OF_SPANS }, { "parent", take_parent, OF_SPANS },
+	{ "parent_key", take_parent_key, OF_SPANS }, { "nested", take_nested, OF_SPANS },
+	{ "async", take_async, OF_SPANS }, { "tags", take_tags, OF_SPANS | OF_ANNOTATIONS },
+	{ "event", take_begin, OF_ANNOTATIONS }, { "if", take_begin_if, OF_ANNOTATIONS },
+	{ "text", take_name, OF_ANNOTATIONS }, { "severity", take_severity, OF_ANNOTATIONS },
+	{ "scale", take_scale, OF_ANNOTATIONS },
 };
 
 /* ---- parsing ---- */
@@ -376,14 +412,17 @@ static bool check_rule(const struct rules_reading *reading, const struct rule *r
 	if (!rule)
 		return true;
 	at.line = rule->line;
-	if (!rule->begin.name || !rule->end.name)
-		return refuse(&at, "[%s] has no %s", rule->name, rule->begin.name ? "end" : "begin");
+	if (!rule->begin.name || (!rule->end.name && !rule->annotates))
+		return refuse(&at, "[%s] has no %s", rule->name, rule->annotates ? "event" :
+			      rule->begin.name ? "end" : "begin");
+	if (rule->severity.has_field != rule->severity.has_scale)
+		return refuse(&at, "[%s]: severity= and scale= belong together", rule->name);
 	const struct rule_event *const sides[] = { &rule->begin, &rule->end };
 	for (size_t i = 0; i < G_N_ELEMENTS(sides); i++) {
 		unsigned number = missing_star(rule, sides[i]);
 		if (number)
 			return refuse(&at, "[%s]: there is no ${%u}: %s=%s has no such star", rule->name, number,
-				      i ? "end" : "begin", sides[i]->name);
+				      rule->annotates ? "event" : i ? "end" : "begin", sides[i]->name);
 	}
 	if (rule->begin_key.fields->len != rule->end_key.fields->len ||
 	    rule->begin_key.by_thread != rule->end_key.by_thread)
@@ -427,7 +466,8 @@ static bool check_group(const struct rules_reading *r)
 
 static bool begin_group(struct rules_reading *r, const char *name)
 {
-	bool marked = g_str_has_prefix(name, MARK);
+	bool annotates = g_str_has_prefix(name, ANNOTATION), marked = annotates || g_str_has_prefix(name, MARK);
+	const char *prefix = annotates ? ANNOTATION : marked ? MARK : "";
 	if (!check_group(r))
 		return false;
 	r->rule = NULL;
@@ -436,7 +476,7 @@ static bool begin_group(struct rules_reading *r, const char *name)
 		return true;
 	if (g_str_has_prefix(name, PRESET))
 		return begin_preset(r, name + strlen(PRESET));
-	g_autofree char *plain = g_strstrip(g_strdup(name + (marked ? strlen(MARK) : 0)));
+	g_autofree char *plain = g_strstrip(g_strdup(name + strlen(prefix)));
 	if (!*plain || g_str_equal(plain, "thread"))
 		return refuse(r, "[%s]: a rule needs a name other than 'thread'", name);
 	if (find_rule(r->rules, r->preset, plain))
@@ -449,6 +489,7 @@ static bool begin_group(struct rules_reading *r, const char *name)
 	rule->line = r->line;
 	rule->preset = r->preset;
 	rule->id = r->preset ? hash_line(1, r->preset->name, strlen(r->preset->name)) : 1;
+	rule->annotates = annotates;
 	r->seen = 0;
 	event_init(&rule->begin);
 	event_init(&rule->end);
@@ -487,14 +528,15 @@ static bool take_line(struct rules_reading *r, char *line)
 		return !wrong || refuse(r, "%s", wrong);
 	}
 	for (size_t i = 0; i < G_N_ELEMENTS(lines); i++) {
-		if (!g_str_equal(lines[i].key, line))
+		if (!g_str_equal(lines[i].key, line) ||
+		    !(lines[i].of & (r->rule->annotates ? OF_ANNOTATIONS : OF_SPANS)))
 			continue;
 		if (r->seen & 1u << i)
 			return refuse(r, "[%s] has %s= already", r->rule->name, line);
 		r->seen |= 1u << i;
 		return lines[i].take(r, value);
 	}
-	return refuse(r, "a rule has no '%s'", line);
+	return refuse(r, "%s has no '%s'", r->rule->annotates ? "an annotation" : "a rule", line);
 }
 
 bool rules_parse(struct rules *rules, const char *file, const char *text, size_t len,
@@ -542,9 +584,9 @@ bool rules_check(const struct rules *rules, GError **error)
 				      NULL;
 		if (r->parent != PARENT_RULE)
 			continue;
-		if (!parent)
-			return refuse(&at, "[%s]: its parent '%s' is not a rule", r->name,
-				    r->parent_name);
+		if (!parent || parent->annotates)
+			return refuse(&at, "[%s]: its parent '%s' is not a rule%s", r->name, r->parent_name,
+				      parent ? " for spans" : "");
 		guint n;
 		g_ptr_array_find(rules->all, parent, &n);
 		r->parent_rule = n;
@@ -607,7 +649,7 @@ static bool matches_event(const char *event, const void *e)
 /* Has the trace an event that the rule takes? */
 static bool is_met(const struct timeline *tl, const struct rule_event *e)
 {
-	return e->n_stars ? timeline_any_event(tl, matches_event, e) : timeline_has_event(tl, e->name);
+	return e->n_stars ? timeline_any_event(tl, matches_event, e) : e->name && timeline_has_event(tl, e->name);
 }
 
 static bool any_matches(const struct rule_event *e, const char *const *events)
@@ -666,7 +708,7 @@ char *rules_missing_text(size_t i, const struct timeline *tl)
 	if (r->preset && !is_met(tl, &r->begin))
 		return NULL;
 	for (size_t e = 0; e < G_N_ELEMENTS(events); e++)
-		if (!is_met(tl, events[e]))
+		if (events[e]->glob && !is_met(tl, events[e]))
 			g_string_append_printf(text, "%sno %s", text->len ? ", " : "", events[e]->name);
 	add_key(text, r, &r->begin, &r->begin_key, "key", tl);
 	add_key(text, r, &r->end, &r->end_key, "key", tl);

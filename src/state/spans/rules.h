@@ -14,6 +14,13 @@
  * In files with other groups (blktoprc), a rule's group is called "span NAME". Rules behind a group "preset NAME" are
  * those of the preset (presets.h), and have names of their own.
  *
+ * A group "annotation NAME" makes no spans:
+ *
+ *     [annotation logs]
+ *     event=lttng_python:event            events that belong to the innermost open span of their thread
+ *     if= text= tags=                     as begin_if=, name= and tags=
+ *     severity=int_loglevel scale=python  a field with the severity, and the library that counts it (severity.h)
+ *
  * Rules add events and fields to the subscription table (slice.h). So they are installed once, before anything is
  * opened.
  */

@@ -16,6 +16,7 @@
 #include "state/spans/span_self.h"
 #include "state/spans/waker_chain.h"
 #include "state/store/publication.h"
+#include "state/store/severity.h"
 
 #include "base/each.h"
 #include "base/limits.h"
@@ -500,16 +501,29 @@ static bool is_error(struct spans *sp, uint32_t key)
 	return error;
 }
 
+/* A note is of the thread that the span is on, also if the kernel's trace does not know the thread then. */
+static void add_note(struct spans *sp, const struct half *h, const struct annot *a)
+{
+	uint32_t thread = thread_of(sp, a);
+	*vec_add(&sp->parts.annotations, struct span_annotation) = (struct span_annotation){
+		a->ts, text_of(sp, a->key), spans_map_thread(sp, thread == ID_NONE ? h->thread : thread), true,
+		a->severity };
+}
+
 static void fill_annots(struct spans *sp, const struct half *h, struct span *span)
 {
 	struct vec *events = &sp->parts.annotations, *tags = &sp->parts.tags;
 	events->len = tags->len = 0;
 	for (guint i = 0; i < h->n_annots; i++) {
 		const struct annot *a = annot_of(sp, h, i);
+		if (a->type == ANNOT_NOTE) {
+			add_note(sp, h, a);
+			continue;
+		}
 		span->errors += is_error(sp, a->key);
 		if (a->type == ANNOT_EVENT)
 			*vec_add(events, struct span_annotation) = (struct span_annotation){
-				a->ts, text_of(sp, a->key), spans_map_thread(sp, a->thread) };
+				a->ts, text_of(sp, a->key), spans_map_thread(sp, a->thread), false, SEVERITY_NONE };
 		else
 			*vec_add(tags, struct span_tag) = (struct span_tag){
 				a->ts, text_of(sp, a->key), text_of(sp, a->val), a->type == ANNOT_INT };
@@ -649,6 +663,11 @@ static int trace_order(gconstpointer a, gconstpointer b)
 {
 	const struct strace *x = *(struct strace *const *)a, *y = *(struct strace *const *)b;
 	return ORDER(x->first, y->first) ?: ORDER(x->id, y->id);
+}
+
+struct notes_left_out spans_left_out(const struct spans *sp)
+{
+	return pairs_left_out(sp->pairs);
 }
 
 void spans_bound(struct spans *sp, size_t bytes)

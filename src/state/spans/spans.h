@@ -4,6 +4,7 @@
 #define BLK_STATE_SPANS_SPANS_H
 
 #include "state/names/names.h"
+#include "state/store/second.h"
 
 struct publication;
 struct spans;
@@ -20,6 +21,9 @@ void spans_free(struct spans *sp);
  */
 #define SPANS_LINGER_NS INT64_C(2000000000)
 void spans_publish(struct spans *sp, struct publication *pub, int64_t now, bool final);
+
+/* Annotations by rules that belong to no span, of all that were published so far. */
+struct notes_left_out spans_left_out(const struct spans *sp);
 
 /* See publisher_bound_spans(). */
 void spans_bound(struct spans *sp, size_t bytes);

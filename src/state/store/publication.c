@@ -136,6 +136,7 @@ struct publication *publication_split(struct publication *p, guint most)
 	tail->n_events = p->n_events;
 	tail->n_thinned = p->n_thinned;
 	tail->completeness = p->completeness;
+	tail->notes = p->notes;
 	tail->beside_bytes = p->beside_bytes;
 	g_array_append_vals(tail->spans, &g_array_index(p->spans, struct published_span, from), n - from);
 	for (guint i = from; i < n; i++) {

@@ -47,6 +47,7 @@ struct publication {
 	uint64_t n_events;		/* total so far */
 	uint64_t n_thinned;		/* of history (slice_history.h): dropped traces, total so far */
 	struct completeness completeness;		/* total so far */
+	struct notes_left_out notes;			/* likewise */
 };
 
 struct publication *publication_new(void);

@@ -2,6 +2,8 @@
 /* Publications as bytes: see publication_code.h. */
 #include "state/store/publication_code.h"
 
+#include "state/store/severity.h"
+
 #include "base/limits.h"
 
 #include <string.h>
@@ -222,11 +224,13 @@ static void code_link(struct span_coder *x, struct chain_link *l)
 
 static void code_annotations(struct span_coder *x, struct span *s)
 {
-	CODE_ARRAY(x, s->annotations, s->n_annotations, 3);
+	CODE_ARRAY(x, s->annotations, s->n_annotations, 5);
 	for (uint32_t i = 0; i < s->n_annotations; i++) {
 		code_instant(x->c, &s->annotations[i].ts);
 		code_reftext(x, &s->annotations[i].event);
 		code_thread_id(x, &s->annotations[i].thread);
+		code_bool(x->c, &s->annotations[i].is_note);
+		code_below(x->c, &s->annotations[i].severity, SEVERITY_END);
 	}
 	CODE_ARRAY(x, s->tags, s->n_tags, 4);
 	for (uint32_t i = 0; i < s->n_tags; i++) {
@@ -410,6 +414,8 @@ void publication_code(struct coder *c, struct publication *p, struct published_i
 	code_ts(c, &p->last_ns);
 	code_u64(c, &p->n_events);
 	code_completeness(c, &p->completeness);
+	code_u64(c, &p->notes.alone);
+	code_u64(c, &p->notes.over);
 	code_spans(c, p, ids);
 }
 

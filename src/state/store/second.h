@@ -44,6 +44,12 @@ struct completeness {
 					 * (publish/adopt.h); of a folded second: how many of its seconds were */
 };
 
+/* Events of annotations by rules that no span has. */
+struct notes_left_out {
+	uint64_t alone;			/* no span was open on their thread, or their thread is unknown */
+	uint64_t over;			/* their span has LIMIT_SPAN_NOTES already */
+};
+
 /* Adds the counters, except .touched and .corrected: the caller sets those. */
 static inline void completeness_add(struct completeness *to, const struct completeness *t)
 {

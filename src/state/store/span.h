@@ -28,6 +28,8 @@ struct span_annotation {
 	int64_t ts;
 	const char *event;		/* "cs", "sr", "start", any */
 	uint32_t thread;		/* ID_NONE: unknown */
+	bool is_note;			/* by a rule for annotations: .event is any text, also "cs" */
+	uint8_t severity;		/* of a note: see severity.h */
 };
 
 struct span_tag {

@@ -754,10 +754,13 @@ static bool same_completeness(const struct completeness *a, const struct complet
 
 static bool apply_totals(struct timeline *tl, const struct publication *p)
 {
-	bool changed = tl->n_events != p->n_events || !same_completeness(&tl->facts.completeness, &p->completeness);
+	bool changed = tl->n_events != p->n_events || tl->facts.notes.alone != p->notes.alone ||
+		       tl->facts.notes.over != p->notes.over ||
+		       !same_completeness(&tl->facts.completeness, &p->completeness);
 
 	tl->n_events = p->n_events;
 	tl->facts.n_thinned = p->n_thinned;
+	tl->facts.notes = p->notes;
 	tl->facts.completeness = p->completeness;
 	if (p->has_coverage) {
 		changed |= !tl->has_coverage || tl->first_ns != p->first_ns ||

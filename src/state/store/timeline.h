@@ -181,6 +181,7 @@ struct timeline_facts {
 	bool has_hostless;		/* spans of an unknown host, as in files of spans */
 	bool has_unpaired;		/* system calls whose entries and exits no event pairs, call_cell.unpaired */
 	struct completeness completeness;	/* dropped seconds included. .corrected is 0: only seconds have it */
+	struct notes_left_out notes;	/* annotations that no span has */
 	uint64_t n_thinned;		/* traces that history does not have (publication.n_thinned); nothing else is
 					 * known of them */
 	int64_t requests_from;		/* ns: no request that ended then or later was evicted or dropped. TIME_UNKNOWN:
