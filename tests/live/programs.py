@@ -171,6 +171,17 @@ class Meant:
         return done, cut
 
 
+    def notes(self):
+        """(annotations as pairing.annotations() has them, how many are of no span)"""
+        found, alone = collections.Counter(), 0
+        for program, plan in self.plans.items():
+            for span, event, text, severity in plan.notes:
+                alone += span is None
+                if span:
+                    name, begin, _, tid = self.identity(program, span)
+                    found[name, begin, tid, self.event(program, event).ns, text, severity] += 1
+        return found, alone
+
     def unmatched(self, its_spans):
         """Which spans of presets' rules begin or end otherwise than what the programs did."""
         wanted, found = collections.defaultdict(collections.Counter), collections.defaultdict(collections.Counter)
@@ -183,6 +194,20 @@ class Meant:
                 if s.begin is not None and s.rule.name in its_rules and os.path.basename(s.rule.path) == preset + ".preset":
                     found[rule][s.begin, s.end, s.tid] += 1
         return [f"{rule}: {text}" for rule in plans.OF_PRESETS for text in pairing.differences(found[rule], wanted[rule])[:3]]
+
+
+def check_notes(name, tap, trace, its_events, meant):
+    """Annotations, by the rules for them."""
+    wanted, alone = meant.notes()
+    for way, options in WAYS:
+        status, out, err = blk.blktop("--export-slowest", "1000000", "--format", "json", "--presets", "none", "--spans", RULES, *options, trace)
+        found = sum((pairing.exported_annotations(t["spans"]) for t in json.loads(out)["traces"]), collections.Counter())
+        tap.ok(status == 0, f"{name}, {way}: spans are exported", status, err)
+        tap.none(pairing.differences(found, wanted), f"{name}, {way}: {sum(wanted.values())} annotations are what the programs did")
+    tap.ok(pairing.annotations(pairing.read_rules(RULES), pairing.read_notes(RULES), its_events) == (wanted, alone), f"{name}: annotations are the referee's")
+    _, out, err = blk.blktop("-b", "--view", "spans", "--format", "json", "--presets", "none", "--spans", RULES, trace)
+    said = re.search(r"(\d+) events? of annotations belong", err), re.search(r'"annotations_without_span":(\d+)', out)
+    tap.equal([m and int(m[1]) for m in said], [alone, alone], f"{name}: annotations without a span are counted")
 
 
 def check(name, tap, lab, its_plans, seeds):
@@ -199,6 +224,7 @@ def check(name, tap, lab, its_plans, seeds):
     meant = Meant(its_plans, threads, its_events, rules)
     if not tap.none(meant.miscounted(), f"{name}: each thread's events are recorded"):
         return
+    check_notes(name, tap, trace, its_events, meant)
     for way, options in WAYS:
         rows = blk.rows("spans", trace, "--presets", "none", "--spans", RULES, *options)
         n, n_cut, differ = pairing.compare(rules, its_events, rows)

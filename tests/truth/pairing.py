@@ -88,7 +88,7 @@ def event_of(line):
     for name, value in parts[-1].items():
         fields["payload." + name] = value
     own = m[4].split(":", 1)[-1]
-    fields.update({"event": own}, **({"cpu": cpu[0]} if cpu else {}))
+    fields.update({"event": own, "ctx.(host)": m[3]}, **({"cpu": cpu[0]} if cpu else {}))
     return Event(int(m[1]) * 1000000000 + int(m[2]), m[3], m[4], own, fields)
 
 
@@ -168,8 +168,55 @@ def cut(text):
     return text.encode()[:TEXT_BYTES].decode(errors="ignore")
 
 
-def fill(template, fields):
-    return re.sub(r"\$\{([^}]*)\}", lambda m: shown(look(fields, m[1].strip())), template)
+def fill(template, fields, tables=None):
+    return re.sub(r"\$\{([^}]*)\}", lambda m: filled(m[1].strip(), fields, tables), template)
+
+
+def filled(expression, fields, tables):
+    """The text of what is between ${ and }: the first of its alternatives that is known."""
+    for part in alternatives(expression):
+        m = re.fullmatch(r"([A-Za-z_]\w*)\[(.*)\]", part)
+        if m and not m[2].isdigit():
+            value = tables.get(m[1], filled(m[2], fields, tables), fields)
+        else:
+            value = shown(look(fields, part))
+        if value not in (None, "?"):
+            return value
+    return "?"
+
+
+def alternatives(text):
+    """What is between | outside of brackets."""
+    parts, depth = [""], 0
+    for c in text:
+        depth += (c == "[") - (c == "]")
+        if c == "|" and not depth:
+            parts.append("")
+        else:
+            parts[-1] += c
+    return parts
+
+
+class Tables:
+    """Groups [table NAME]: what events defined, by host and process."""
+
+    def __init__(self, rules):
+        self.rules, self.values = rules, {}
+
+    def place(self, name, key, fields):
+        by_host = self.rules[name].get("scope") == "host"
+        return name, key, fields["ctx.(host)"], None if by_host else fields.get("ctx.vpid")
+
+    def get(self, name, key, fields):
+        return self.values.get(self.place(name, key, fields))
+
+    def take(self, event):
+        for name, lines in self.rules.items():
+            if not pattern(lines["event"])[0].fullmatch(event.name) or not (condition(lines.get("if")) or bool)(event.fields):
+                continue
+            keys = [shown(look(event.fields, k)) for k in names(lines["key"])]
+            if "?" not in keys:
+                self.values[self.place(name, ", ".join(keys), event.fields)] = fill(lines["value"], event.fields, self)
 
 
 # ---- conditions ----
@@ -242,10 +289,10 @@ class Span:
     """begin or end None: not known"""
     __slots__ = ("rule", "name", "service", "begin", "end", "host", "pid", "tid", "tags", "error", "parent")
 
-    def __init__(self, rule, event, begins):
+    def __init__(self, rule, event, begins, tables):
         f = event.fields
         lines = rule.lines
-        given = lambda key, default: (default if key not in lines or ("${" in lines[key] and not begins) else fill(lines[key], f))
+        given = lambda key, default: (default if key not in lines or ("${" in lines[key] and not begins) else fill(lines[key], f, tables))
         self.rule, self.host = rule, event.host
         self.name = given("name", rule.name)
         self.service = given("service", f.get("ctx.procname", ""))
@@ -258,8 +305,8 @@ class Span:
 class Pairing:
     """The spans of a trace, by rules."""
 
-    def __init__(self, rules):
-        self.rules, self.spans = rules, []
+    def __init__(self, rules, tables=None):
+        self.rules, self.spans, self.tables = rules, [], Tables(tables or {})
         self.by_key, self.by_thread = collections.defaultdict(list), collections.defaultdict(list)
         self.uses = {}      # name of an event: ([(rule, texts of its stars)] that it ends, the same that it begins)
 
@@ -275,6 +322,7 @@ class Pairing:
         return self.uses[name]
 
     def take(self, event):
+        self.tables.take(event)
         ends, begins = self.uses_of(event.name)
         for rule, stars in ends:
             self.ends(rule, event, {**event.fields, **stars})
@@ -294,7 +342,7 @@ class Pairing:
         stack = self.by_key[key] if key else []
         if not stack:
             if not rule.begin_if or rule.end_if:
-                self.spans.append(Span(rule, event._replace(fields=fields), False))
+                self.spans.append(Span(rule, event._replace(fields=fields), False, self.tables))
                 self.spans[-1].error = bool(rule.error_if and rule.error_if(fields))
             return
         span = stack[-1]
@@ -320,7 +368,7 @@ class Pairing:
     def begins(self, rule, event, fields):
         if rule.begin_if and not rule.begin_if(fields):
             return
-        span = Span(rule, event._replace(fields=fields), True)
+        span = Span(rule, event._replace(fields=fields), True, self.tables)
         self.spans.append(span)
         key = rule.key(fields, rule.begin_key, span.tid)
         key = key and (rule, event.host, key)
@@ -334,11 +382,68 @@ class Pairing:
                 self.by_thread[thread].append(span)
 
 
-def spans(rules, its_events):
-    pairing = Pairing(rules)
+def spans(rules, its_events, tables=None):
+    pairing = Pairing(rules, tables)
     for e in its_events:
         pairing.take(e)
     return pairing.spans
+
+
+# ---- annotations ----
+
+# OpenTelemetry's log data model, appendix B, in blktop's words
+SEVERITIES = {
+    "jul": {1000: "error", 900: "warning", 800: "info", 700: "debug", 500: "debug", 400: "debug", 300: "trace"},
+    "python": {50: "fatal", 40: "error", 30: "warning", 20: "info", 10: "debug"},
+}
+
+
+class Note:
+    """A rule for annotations."""
+
+    def __init__(self, name, lines):
+        self.name, self.lines = name.removeprefix("annotation ").strip(), lines
+        self.event, self.stars = pattern(lines["event"])
+        self.only_if = condition(lines.get("if"))
+
+    def of(self, event, span):
+        """(the span's name, begin, thread; instant, text, severity) of an event; None: it is another event."""
+        m = self.event.fullmatch(event.name)
+        fields = m and {**event.fields, **dict(zip(self.stars, m.groups()))}
+        if not m or (self.only_if and not self.only_if(fields)):
+            return None
+        level = look(fields, self.lines["severity"]) if "severity" in self.lines else None
+        text = fill(self.lines["text"], fields) if "text" in self.lines else self.name
+        return span and (span.name, span.begin, span.tid, event.ns, text, SEVERITIES[self.lines["scale"]].get(level) if level is not None else None)
+
+
+def annotations(rules, notes, its_events):
+    """(Counter of what each annotation is, and of which span; how many are of none)"""
+    pairing, found, alone = Pairing(rules), collections.Counter(), 0
+    for e in its_events:
+        pairing.take(e)
+        stack = pairing.by_thread[e.host, e.fields.get("ctx.vtid")]
+        for note in notes:
+            if note.event.fullmatch(e.name):
+                its = note.of(e, stack[-1] if stack else None)
+                alone += its is None
+                found.update([its] if its else [])
+    return found, alone
+
+
+def exported_annotations(spans_of_json):
+    """The same of the spans of an export in blktop's JSON."""
+    found = collections.Counter()
+    for s in spans_of_json:
+        for a in s["annotations"]:
+            if a["event"] not in ("start", "end"):
+                found[s["name"], s["begin_ns"], s["tid"], a["at_ns"], a["event"], a.get("severity")] += 1
+        found += exported_annotations(s.get("children", []))
+    return found
+
+
+def read_notes(*paths):
+    return [Note(name, lines) for path in paths for name, lines in groups(path) if name.startswith("annotation ")]
 
 
 # ---- comparing with what blktop prints ----
@@ -377,9 +482,9 @@ def differences(found, wanted):
             + [f"blktop lacks {n} {k}" for k, n in sorted((wanted - found).items(), key=str)])
 
 
-def compare(rules, its_events, rows):
+def compare(rules, its_events, rows, tables=None):
     """(complete spans of the referee, others, differences)"""
-    made = spans(rules, its_events)
+    made = spans(rules, its_events, tables)
     whole = [s for s in made if s.begin is not None and s.end is not None]
     done, cut = of_rows(rows)
     return (len(whole), len(made) - len(whole),
@@ -389,6 +494,11 @@ def compare(rules, its_events, rows):
 
 def read_rules(*paths):
     return [Rule(name, lines, path) for path in paths for name, lines in groups(path) if "begin" in lines]
+
+
+def read_tables(*paths):
+    """{name: lines}"""
+    return {name.split(None, 1)[1]: lines for path in paths for name, lines in groups(path) if name.startswith("table ")}
 
 
 def read_presets(folder, *asked):

@@ -51,7 +51,7 @@ class Truth:
 
 class Plan:
     def __init__(self, seed, size, n_functions):
-        self.random, self.size, self.threads, self.spans = random.Random(seed), size, [], []
+        self.random, self.size, self.threads, self.spans, self.notes = random.Random(seed), size, [], [], []
         self.n_functions = n_functions      # of lttng_ust_cuda
         self.n_counters = self.n_registers = self.n_processes = self.next_address = 0
 
@@ -208,7 +208,7 @@ def message(plan, executors):
 
 def late_names(plan, node):
     """On its first thread, when all is done: a callback whose address was another one's."""
-    done = plan.counter()
+    done, unknown = plan.counter(), plan.address()
     for thread in plan.threads:
         if thread.process == node.process and thread is not node.main:
             thread.post(done)
@@ -217,6 +217,7 @@ def late_names(plan, node):
     node.symbols[at] = "other::reused()"
     node.main.fire("ros2:rclcpp_callback_register", at, "other::reused()")
     run_callback(node, node.main, at, lambda: None)
+    run_callback(node, node.main, unknown, lambda: None)        # registered before the trace began
 
 
 # ---- Seastar ----
@@ -443,17 +444,24 @@ def agents(plan):
         for _ in range(plan.size):
             log(plan, thread)
             call_cuda(plan, thread, 4)
-            plan.call(thread, "cuda", "cuCall0", thread.fire("lttng_ust_cuda:cuCall0_entry", 0, 0), {"dptr": Address(0), "bytesize": 0})
-            log(plan, thread)
-            plan.leave(thread, thread.fire("lttng_ust_cuda:cuCall0_exit", 0))
+            for name in ("cuCall0", "cuCall1"):
+                plan.call(thread, "cuda", name, thread.fire(f"lttng_ust_cuda:{name}_entry", 0, 0), {"dptr": Address(0), "bytesize": 0})
+                log(plan, thread)
+            for name in ("cuCall1", "cuCall0"):
+                plan.leave(thread, thread.fire(f"lttng_ust_cuda:{name}_exit", 0))
+                log(plan, thread)
 
 
 def log(plan, thread):
     text = plan.random.choice(("ready", "cannot open \"x\"", "50 % \u00e9", "a: b"))
     if plan.random.random() < 0.5:
-        thread.fire("lttng_jul:event", text, "org.app", "Main", "run", 1700000000000, plan.random.choice((300, 500, 800, 900, 1000)), 1)
+        level, severity = plan.random.choice(((300, "trace"), (500, "debug"), (800, "info"), (900, "warning"), (1000, "error")))
+        event = thread.fire("lttng_jul:event", text, "org.app", "Main", "run", 1700000000000, level, 1)
+        text = "org.app: " + text
     else:
-        thread.fire("lttng_python:event", "2026-01-01 00:00:00", text, "app", "run", 42, plan.random.choice((10, 20, 30, 40, 50)), 7, "MainThread")
+        level, severity = plan.random.choice(((10, "debug"), (20, "info"), (30, "warning"), (40, "error"), (50, "fatal")))
+        event = thread.fire("lttng_python:event", "2026-01-01 00:00:00", text, "app", "run", 42, level, 7, "MainThread")
+    plan.notes.append((thread.open[-1] if thread.open else None, event, text, severity))
 
 
 # Rules of presets that mean the same as those of programs.rules: preset, rules.
