@@ -35,6 +35,8 @@ static void test_scales(void)
 		g_assert_cmpstr(severity_word(severity_of(levels[i].scale, levels[i].level)), ==, levels[i].word);
 	g_assert_cmpstr(severity_word(severity_of_name(SEVERITY_LTTNG, "TRACE_EMERG", 11)), ==, "fatal");
 	g_assert_cmpstr(severity_word(severity_of_name(SEVERITY_LTTNG, "debug_line and more", 10)), ==, "debug");
+	static const char new_name[] = "LTTNG_UST_TRACEPOINT_LOGLEVEL_ERR";
+	g_assert_cmpstr(severity_word(severity_of_name(SEVERITY_LTTNG, new_name, strlen(new_name))), ==, "error");
 	g_assert_null(severity_word(severity_of_name(SEVERITY_LTTNG, "TRACE_", 6)));
 	g_assert_null(severity_word(severity_of_name(SEVERITY_PYTHON, "", 0)));
 	for (unsigned s = 1; s < SEVERITY_END; s++)

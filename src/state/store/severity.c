@@ -70,10 +70,13 @@ uint8_t severity_of(enum severity_scale scale, int64_t level)
 
 uint8_t severity_of_name(enum severity_scale scale, const char *name, uint32_t len)
 {
-	static const char prefix[] = "TRACE_";
+	static const char *const prefixes[] = { "LTTNG_UST_TRACEPOINT_LOGLEVEL_", "TRACE_" };
 	const struct scale *s = &scales[scale];
-	size_t skip = len > strlen(prefix) && !g_ascii_strncasecmp(name, prefix, strlen(prefix)) ? strlen(prefix) : 0;
+	size_t skip = 0;
 
+	for (size_t i = 0; i < G_N_ELEMENTS(prefixes) && !skip; i++)
+		if (len > strlen(prefixes[i]) && !g_ascii_strncasecmp(name, prefixes[i], strlen(prefixes[i])))
+			skip = strlen(prefixes[i]);
 	for (unsigned i = 0; i < s->n; i++) {
 		size_t n = strlen(s->levels[i].name);
 		if (n && n == len - skip && !g_ascii_strncasecmp(name + skip, s->levels[i].name, n))

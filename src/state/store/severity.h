@@ -31,7 +31,8 @@ extern const char *const severity_scale_name[SEVERITY_SCALES];
 /* A level of the scale. Libraries allow levels of their own between those of the scale: they are as severe as the next
  * less severe one. SEVERITY_NONE: it is no level. */
 uint8_t severity_of(enum severity_scale scale, int64_t level);
-/* The same by the level's name, or its name in LTTng's tracelog ("ERR", "TRACE_ERR"), whatever the case. len: bytes. */
+/* The same by the level's name, whatever the case. Names of LTTng's tracelog events have one of two prefixes, by its
+ * version: "ERR", "TRACE_ERR", "LTTNG_UST_TRACEPOINT_LOGLEVEL_ERR". len: bytes. */
 uint8_t severity_of_name(enum severity_scale scale, const char *name, uint32_t len);
 
 /* "error", "warning", ...; NULL: SEVERITY_NONE. */
