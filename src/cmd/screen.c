@@ -24,8 +24,10 @@
 #include "run/savejob.h"
 #include "run/slice_dir.h"
 #include "run/suggestjob.h"
+#include "state/spans/presets.h"
 #include "state/spans/rules.h"
 
+#include "base/each.h"
 #include "base/files.h"
 #include "base/text.h"
 #include "base/timefmt.h"
@@ -72,7 +74,8 @@ struct screen_run {
 	struct decoded_range window;	/* range of the preview */
 	bool preview_kernel, preview_ust;	/* a preview had such events */
 	bool aligned;			/* clocks were moved */
-	bool again;			/* clocks were moved, or rules added just now: the trace must be read again */
+	bool again;			/* clocks were moved, or rules changed just now: the trace must be read again */
+	bool switched;			/* presets were chosen just now */
 	char *moved;			/* message about that, or NULL */
 	unsigned reported;		/* number of unread_message()'s messages that were taken */
 	struct presets_used presets;	/* what was said about them */
@@ -199,22 +202,75 @@ static bool backend_suggested_spans(void *data, char **ret_rules, char **ret_mes
 	return false;
 }
 
+/* --- backend: presets --- */
+
+static char *names_of(const GPtrArray *presets)
+{
+	GString *names = g_string_new(NULL);
+
+	PTR_EACH(const struct preset, p, presets)
+		g_string_append_printf(names, "%s%s", names->len ? "," : "", p->name);
+	return g_string_free(names, false);
+}
+
+/* What the user can switch to: "none" if some are used, else those that fit. NULL: none fits. */
+static char *other_presets(const struct screen_run *s, char **ret_now)
+{
+	g_auto(GStrv) events = timeline_event_names(s->tl);
+	g_autoptr(GPtrArray) used = presets_in_use((const char *const *)events);
+	g_autoptr(GPtrArray) offered = presets_on_offer((const char *const *)events);
+	g_autofree char *names = names_of(offered);
+
+	*ret_now = names_of(used);
+	if (used->len)
+		return g_strdup(PRESETS_NONE);
+	return offered->len ? g_strdup_printf(PRESETS_AUTO ",%s", names) : NULL;
+}
+
+static char *backend_presets(void *data)
+{
+	g_autofree char *now = NULL, *other = other_presets(data, &now);
+
+	return !other ? NULL : *now ? g_strdup_printf("%s: used; Enter reads again without presets", now) :
+		g_strdup_printf("%s: not used; Enter reads again with it", other + strlen(PRESETS_AUTO ","));
+}
+
+static bool backend_switch_presets(void *data, char **ret_message)
+{
+	struct screen_run *s = data;
+	g_autoptr(GError) error = NULL;
+	g_autofree char *now = NULL, *other = other_presets(s, &now);
+
+	if (!other || !presets_choose(other, &error)) {
+		*ret_message = g_strdup(error ? error->message : "no preset fits this trace");
+		return false;
+	}
+	if (s->o->prefs) {
+		g_free(s->o->prefs->presets);
+		s->o->prefs->presets = g_strdup(other);
+	}
+	s->again = s->switched = true;
+	return true;
+}
+
 /* Before the trace is read again. */
 static bool use_rules(struct screen_run *s)
 {
 	g_autoptr(GError) error = NULL;
-	size_t n = rules_n_own();
+	bool suggested = s->suggested_rules && !rules_n_own();
 
-	if (!s->suggested_rules || n)
+	if (!suggested && !s->switched)
 		return true;
+	s->switched = false;
 	if (!rule_files_install(s->suggested_rules, &error)) {
 		log_error("%s", error->message);
 		return false;
 	}
-	n = rules_n_own();
+	size_t n = rules_n_own();
 	g_free(s->moved);
-	s->moved = g_strdup_printf("spans by %zu suggested rule%s: Y saves %s for --spans", n, n == 1 ? "" : "s",
-				   n == 1 ? "it" : "them");
+	s->moved = suggested ? g_strdup_printf("spans by %zu suggested rule%s: Y saves %s for --spans", n,
+					       n == 1 ? "" : "s", n == 1 ? "it" : "them") :
+		   g_strdup_printf("presets: %s", presets_chosen());
 	return true;
 }
 
@@ -944,6 +1000,7 @@ static int run_ui(struct screen_run *s)
 		.next_message = backend_next_message, .snapshot = backend_snapshot,
 		/* This machine has one clock, and so have slices. */
 		.suggestion = backend_suggestion, .suggested_spans = backend_suggested_spans,
+		.presets = backend_presets, .switch_presets = backend_switch_presets,
 		.align = read->local || read->watch ? NULL : backend_align,
 	};
 	take_columns(shown, s->o->prefs);

@@ -158,14 +158,34 @@ static void do_view_step(struct app *app, struct place *p, enum command_id comma
 	open_view(app, p, nth_view((at + (command == CMD_VIEW_NEXT ? 1 : n - 1)) % n));
 }
 
+static void switch_presets(struct app *app)
+{
+	g_autofree char *message = NULL;
+
+	app->quit = app->backend->switch_presets(app->backend->data, &message);
+	if (!app->quit)
+		app_error(app, "%s", message);
+}
+
+static unsigned n_views(void)
+{
+	unsigned n = 0;
+
+	while (nth_view(n))
+		n++;
+	return n;
+}
+
 static void view_picked(struct app *app, void *data, size_t line)
 {
 	const struct view *view = nth_view((unsigned)line);
 
 	if (view)
 		open_view(app, app_place(app), view);
-	else
+	else if (line == n_views())
 		screen_log_open(app, app_place(app), CMD_VIEW_LOG);
+	else
+		switch_presets(app);
 }
 
 /* The line of the list with the view that is shown, or with the view that this was opened from. */
@@ -200,9 +220,17 @@ static void do_view_list(struct app *app, struct place *p, enum command_id comma
 	g_ptr_array_add(lines, g_strdup_printf("L %-13s Every call and event, as strace prints them",
 					       view_log.title));
 	g_ptr_array_add(names, g_strdup(view_log.title));
+	size_t log_line = lines->len - 1;
+	char *presets = app->backend && app->backend->presets ? app->backend->presets(app->backend->data) : NULL;
+	g_autofree char *line = presets ? g_strdup_printf("  %-13s %s", "Presets", presets) : NULL;
+	g_free(presets);
+	if (line) {
+		g_ptr_array_add(lines, g_steal_pointer(&line));
+		g_ptr_array_add(names, g_strdup("presets"));
+	}
 	app_pick(app, "Views: Enter opens one", lines, &(struct pick){ .picked = view_picked });
 	popup_find(&app->popup, names);
-	app->popup.cursor = line_of_shown(app, lines->len - 1);
+	app->popup.cursor = line_of_shown(app, log_line);
 }
 
 /* --- by Enter --- */

@@ -106,6 +106,12 @@ struct ui_backend {
 	 * *ret_rules is a text to save, of the suggested rules that are in use; or NULL, and the message says why
 	 * there are none. */
 	bool (*suggested_spans)(void *data, char **ret_rules, char **ret_message);
+	/* The line of the view list about presets that fit the trace (visible text, g_free): which are used, and what
+	 * Enter does; NULL: none fits. May be NULL. */
+	char *(*presets)(void *data);
+	/* Switches them on or off, also in options->prefs. true: the screen shall end, since the trace is read again;
+	 * false: the message says why not. */
+	bool (*switch_presets)(void *data, char **ret_message);
 	/* Gets every message of the screen, for the log file. May be NULL. */
 	void (*note)(void *data, const char *text);
 	/* Gets every key that is pressed, with its command, for the log file at level debug. May be NULL. */

@@ -292,6 +292,9 @@ def test_lists():
 
 
 def main():
+    if sys.argv[1:2] == ["--write"]:	# for other tests: NAME DIRECTORY
+        write(sys.argv[3], *CASES[sys.argv[2]][:2])
+        return
     for name in CASES:
         test_case(name)
     test_choice()
