@@ -707,7 +707,7 @@ static bool order(struct value v, const struct literal *l, int *ret)
 {
 	struct value other = v;
 
-	if (v.kind == VALUE_NONE || !fits(l, v.kind))
+	if (v.kind == VALUE_NONE || !fits(l, v.kind) || (v.kind == VALUE_RATIO && isnan(v.d)))
 		return false;
 	if (v.kind == VALUE_TEXT) {
 		other = value_text(l->text);

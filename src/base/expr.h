@@ -12,8 +12,8 @@
  * With a column name that has %, numbers are in percent: CPU% > 3 means 3 %. A bare word or string is true for a row
  * if any text column contains it, ignoring case. =~ and !~ take a regular expression (GRegex), also ignoring case. A
  * WORD after ==, != or `in` is a pattern if it has * (any text) or ? (any character): mysql*; a "STRING" is not. With
- * a missing value (null) all tests but !=, !~ and `not in` are false. Column names are checked when the expression is
- * parsed. Depth, length, and the steps of a regular expression are bounded. Immutable, thread safe.
+ * a missing value (null), or a NaN, all tests but !=, !~ and `not in` are false. Column names are checked when the
+ * expression is parsed. Depth, length, and the steps of a regular expression are bounded. Immutable, thread safe.
  */
 #ifndef BLK_BASE_EXPR_H
 #define BLK_BASE_EXPR_H

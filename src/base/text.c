@@ -4,6 +4,8 @@
 
 #include "base/limits.h"
 
+#include <float.h>
+#include <math.h>
 #include <string.h>
 
 /* --- making text visible --- */
@@ -377,4 +379,28 @@ void text_uuid(char to[TEXT_UUID_BYTES], const uint8_t u[16])
 {
 	g_snprintf(to, TEXT_UUID_BYTES, "%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x", u[0],
 		   u[1], u[2], u[3], u[4], u[5], u[6], u[7], u[8], u[9], u[10], u[11], u[12], u[13], u[14], u[15]);
+}
+
+static double read_back(const char *text, bool single)
+{
+	double d = g_ascii_strtod(text, NULL);
+	return single ? (double)(float)d : d;
+}
+
+const char *text_real(double d, bool single, char to[TEXT_REAL_BYTES])
+{
+	/* Each number of at most so many digits stays different, unless it is subnormal; %g drops zeros at its end. */
+	int sure = single ? FLT_DIG : DBL_DIG, most = single ? FLT_DECIMAL_DIG : DBL_DECIMAL_DIG;
+	char format[8];
+	if (!isfinite(d)) {
+		g_strlcpy(to, isnan(d) ? "nan" : d < 0 ? "-inf" : "inf", TEXT_REAL_BYTES);
+		return to;
+	}
+	for (int digits = fabs(d) < (single ? (double)FLT_MIN : DBL_MIN) ? 1 : sure; digits <= most; digits++) {
+		g_snprintf(format, sizeof format, "%%.%dg", digits);
+		g_ascii_formatd(to, TEXT_REAL_BYTES, format, d);
+		if (read_back(to, single) == d)
+			break;
+	}
+	return to;
 }

@@ -77,6 +77,11 @@ struct text_candidate { const char *name, *meaning, *title; };
 typedef struct text_candidate (*text_candidate_at)(size_t i, const void *data);
 const char *text_suggest(const char *word, text_candidate_at at, const void *data);
 
+/* The shortest text, in any locale, that reads as this number; of a `single`, that of 4 bytes, as a number of that
+ * size: "0.1", "1e+30", "-0", "inf", "nan". Returns `to`. */
+#define TEXT_REAL_BYTES 32		/* with its NUL */
+const char *text_real(double d, bool single, char to[TEXT_REAL_BYTES]);
+
 /* A UUID as text: "0a0a0a0a-0a0a-0a0a-0a0a-0a0a0a0a0a0a". */
 #define TEXT_UUID_BYTES 37		/* with its NUL */
 void text_uuid(char to[TEXT_UUID_BYTES], const uint8_t uuid[16]);

@@ -72,6 +72,7 @@ enum blk_repr {
 	BLK_TEXT_INLINE,	/* at off: ends with a NUL, or has `size` bytes */
 	BLK_TEXT_REF,		/* a struct blk_text at off (aligned) */
 	BLK_BYTES_REF,		/* the same, raw bytes (an address, say) */
+	BLK_REAL,		/* IEEE 754 binary number of size 4 or 8 bytes */
 };
 
 struct blk_text {
@@ -81,7 +82,7 @@ struct blk_text {
 
 struct blk_slot_layout {
 	uint32_t off;		/* bytes from blk_event.data */
-	uint16_t size;		/* bytes (BLK_INT, BLK_TEXT_INLINE) */
+	uint16_t size;		/* bytes (BLK_INT, BLK_TEXT_INLINE, BLK_REAL) */
 	uint8_t repr;		/* enum blk_repr */
 	bool is_signed : 1, big_endian : 1;
 	bool is_hex : 1;	/* the trace wants the integer shown in base 16: an address, a pointer */
@@ -226,14 +227,10 @@ static inline bool blk_has(const struct blk_event *e, unsigned slot)
 	return e->layout->slot[slot].repr != BLK_NONE;
 }
 
-/* The slot as a signed 64-bit integer; `absent` if the event does not have it, or if it is not an integer. Unsigned
- * 64-bit values have the same bits. */
-static inline int64_t blk_int_or(const struct blk_event *e, unsigned slot, int64_t absent)
+/* The integer, or the bits of the number, that the layout describes; data: the record's. */
+static inline int64_t blk_int_at(const struct blk_slot_layout *l, const uint8_t *data)
 {
-	const struct blk_slot_layout *l = &e->layout->slot[slot];
-	const uint8_t *p = e->data + l->off;
-	if (l->repr != BLK_INT)
-		return absent;
+	const uint8_t *p = data + l->off;
 	switch (l->size) {
 	case 8: {
 		uint64_t v;
@@ -257,9 +254,36 @@ static inline int64_t blk_int_or(const struct blk_event *e, unsigned slot, int64
 	}
 }
 
+/* The slot as a signed 64-bit integer; `absent` if the event does not have it, or if it is not an integer. Unsigned
+ * 64-bit values have the same bits. */
+static inline int64_t blk_int_or(const struct blk_event *e, unsigned slot, int64_t absent)
+{
+	const struct blk_slot_layout *l = &e->layout->slot[slot];
+	return l->repr == BLK_INT ? blk_int_at(l, e->data) : absent;
+}
+
 static inline int64_t blk_int(const struct blk_event *e, unsigned slot)
 {
 	return blk_int_or(e, slot, 0);
+}
+
+/* The slot as a floating-point number, with its sign of zero, infinities and NaN; 0 if it is not one. A number of 4
+ * bytes has the same value in 8. */
+static inline double blk_real(const struct blk_event *e, unsigned slot)
+{
+	const struct blk_slot_layout *l = &e->layout->slot[slot];
+	if (l->repr != BLK_REAL)
+		return 0;
+	uint64_t bits = (uint64_t)blk_int_at(l, e->data);
+	if (l->size == 4) {
+		uint32_t half = (uint32_t)bits;
+		float single;
+		memcpy(&single, &half, sizeof single);
+		return (double)single;
+	}
+	double ret;
+	memcpy(&ret, &bits, sizeof ret);
+	return ret;
 }
 
 /* The slot as text or bytes, with its length; ("", 0) if the event does not have it. Hostile: may contain any byte.

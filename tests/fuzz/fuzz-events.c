@@ -80,7 +80,9 @@ static const char *const made_up[] = {
 	" integer { size = 32; align = 32; signed = true; } _vtid; string _procname; };\n"
 	" fields := struct { string s; integer { size = 16; align = 16; byte_order = le; } le;\n"
 	" integer { size = 3; align = 1; } b1; integer { size = 5; align = 1; signed = true; } b2;\n"
-	" integer { size = 31; align = 1; } b3; }; };\n",
+	" integer { size = 31; align = 1; } b3; floating_point { exp_dig = 8; mant_dig = 24; align = 1; } b4;\n"
+	" integer { size = 8; align = 8; } n; floating_point { exp_dig = 11; mant_dig = 53; align = 8;\n"
+	" byte_order = le; } r[n]; }; };\n",
 };
 
 static const char *const recorded[] = {
@@ -198,7 +200,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 /* ---- what the walk sees, by path ---- */
 
 struct read_value {
-	bool is_int, is_bytes;
+	bool is_int, is_bytes, is_real;
 	uint64_t v;
 	GByteArray *bytes;
 };
@@ -272,6 +274,28 @@ static void on_integer(void *data, const char *name, const struct ctf_type *t, u
 	g_string_truncate(s->path, before);
 }
 
+/* The bits of a number, as a double; of a NaN only that it is one. */
+static uint64_t real_bits(double d)
+{
+	uint64_t bits = UINT64_MAX;
+	if (d == d)
+		memcpy(&bits, &d, sizeof bits);
+	return bits;
+}
+
+static void on_real(void *data, const char *name, const struct ctf_type *t, double value)
+{
+	struct seen *s = data;
+	struct level *l = s->depth ? &s->level[s->depth - 1] : NULL;
+	if (l && l->is_array && l->element > 2) {
+		l->element++;
+		return;
+	}
+	size_t before = enter(s, name);
+	keep(s, true, false, real_bits(value))->is_real = true;
+	g_string_truncate(s->path, before);
+}
+
 static void on_text(void *data, const char *name, const struct ctf_type *t, const char *bytes,
 		    uint64_t n)
 {
@@ -304,7 +328,7 @@ static void on_end(void *data, const char *name, const struct ctf_type *t)
 }
 
 static const struct ctf_visitor visitor = {
-	.integer = on_integer, .text = on_text, .begin = on_begin, .end = on_end,
+	.integer = on_integer, .real = on_real, .text = on_text, .begin = on_begin, .end = on_end,
 };
 
 /* ---- one event ---- */
@@ -405,6 +429,11 @@ static void check_slot(const struct event *e, const struct blk_subscription *row
 		g_error("%s, slot %u %s: %s", row->event, slot, path, v ? "not there" : "there");
 	if (!v)
 		return;
+	if (v->is_real) {
+		if (real_bits(blk_real(got, slot)) != v->v)
+			g_error("%s, slot %u %s: another number than walked", row->event, slot, path);
+		return;
+	}
 	if (v->is_int) {
 		if ((uint64_t)blk_int(got, slot) != v->v)
 			g_error("%s, slot %u %s: %" G_GINT64_FORMAT ", walked %" G_GINT64_FORMAT,

@@ -6,6 +6,7 @@
  * record to its last.
  */
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 
 #include "trace/ctf/ctf_all.h"
@@ -57,8 +58,8 @@ struct line {
 /* One key=value. */
 struct item {
 	char *key;
-	bool is_text;
-	int64_t number;
+	bool is_text, is_real;
+	int64_t number;		/* .is_real: the bits of a double */
 	struct blk_text text;
 };
 
@@ -98,6 +99,15 @@ static bool parse_int(const char *text, int64_t *ret)
 	*ret = text[0] == '-' ? g_ascii_strtoll(text, &end, 0)
 			      : (int64_t)g_ascii_strtoull(text, &end, 0);
 	return end != text && !*end && !errno;
+}
+
+/* 1.5, 1., -inf, nan: what is not written as an integer. */
+static bool parse_real(const char *text, int64_t *ret)
+{
+	char *end;
+	double d = g_ascii_strtod(text, &end);
+	memcpy(ret, &d, sizeof d);
+	return end != text && !*end && (strchr(text, '.') || !isfinite(d));
 }
 
 static char unescape_one(char **p)
@@ -141,7 +151,7 @@ static bool parse_text(struct script *s, struct line *l, struct blk_text *ret, G
 /* 1: an item, 0: none left, -1: error. */
 static int next_item(struct script *s, struct line *l, struct item *ret, GError **error)
 {
-	*ret = (struct item){ NULL, false, 0, { "", 0 } };
+	*ret = (struct item){ .text = { "", 0 } };
 	while (*l->p == ' ' || *l->p == '\t')
 		l->p++;
 	if (!*l->p)
@@ -160,7 +170,8 @@ static int next_item(struct script *s, struct line *l, struct item *ret, GError 
 		return parse_text(s, l, &ret->text, error) ? 1 : -1;
 	}
 	char *word = next_word(l);
-	if (!word || !parse_int(word, &ret->number)) {
+	ret->is_real = word && parse_real(word, &ret->number);
+	if (!word || (!ret->is_real && !parse_int(word, &ret->number))) {
 		bad(l, error, "no number after", ret->key);
 		return -1;
 	}
@@ -255,9 +266,9 @@ static void put_item(uint8_t *data, struct blk_layout *layout, int slot, const s
 		memcpy(data + l->off, &item->text, sizeof item->text);
 		return;
 	}
-	l->repr = BLK_INT;
+	l->repr = item->is_real ? BLK_REAL : BLK_INT;
 	l->size = 8;
-	l->is_signed = true;
+	l->is_signed = !item->is_real;
 	blk_store_int(data + l->off, (uint64_t)item->number);
 }
 
@@ -271,6 +282,10 @@ static void run_item(struct fields_run *run, const struct item *item, bool is_el
 		.name = is_element ? "" : item->key + (is_context ? 4 : 0), .value = (uint64_t)item->number,
 		.text = item->is_text ? item->text.str : NULL, .len = item->text.len,
 	};
+	if (item->is_real) {
+		f.kind = FIELD_REAL;
+		memcpy(&f.real, &item->number, sizeof f.real);
+	}
 	fields_put(run, &f);
 }
 

@@ -13,8 +13,8 @@
  *     TS_NS CPU !release 3.6.11
  *     TS_NS CPU !no-switches
  * DOMAIN is k (default) or u. CONTAINER: the hostname in the stream's own trace. Values: integers,
- * "strings" with C escapes; "name[0]=1 name[1]=2" are elements of an array. Records are sorted by time
- * (stable). Unsubscribed events become tallies.
+ * numbers with a point, inf and nan, "strings" with C escapes; "name[0]=1 name[1]=2" are elements of an array.
+ * Records are sorted by time (stable). Unsubscribed events become tallies.
  */
 struct source *source_open_script(const char *text, const struct blk_subscription *rows,
 				  size_t n_rows, GError **error);

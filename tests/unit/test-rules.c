@@ -374,6 +374,18 @@ static const struct made made[] = {
 	  "32 0 syscall_entry_read fd=3\n36 0 syscall_exit_read ret=3\n"
 	  "40 0 sched_switch prev_tid=7 prev_state=1 next_tid=0 prev_comm=\"p\" next_comm=\"s\"\n",
 	  "020-30 openat  complete\n032-36 read  complete" },
+	{ "reals", "[job]\nbegin=u:a\nend=u:b\nkey=id\nbegin_if=x > 0.5 && x <= 1e3\nend_if=y != 0\n"
+	  "error_if=y < -0.25\nname=${x}\n",
+	  "10 0 u:u:a id=1 x=0.5\n11 0 u:u:a id=2 x=0.1\n12 0 u:u:a id=3 x=nan\n13 0 u:u:a id=4 x=inf\n"
+	  "14 0 u:u:a id=5 x=0.75\n15 0 u:u:a id=6 x=1000.\n16 0 u:u:a id=7 x=7\n30 0 u:u:b id=5 y=-0.5\n"
+	  "31 0 u:u:b id=6 y=-0.\n32 0 u:u:b id=6 y=nan\n33 0 u:u:b id=7 y=2.5\n",
+	  "014-30 0.75  complete error\n015-32 1000  complete\n016-33 7  complete" },
+	{ "reals-as-keys", "[job]\nbegin=u:a\nend=u:b\nkey=id\nname=${id}\n",
+	  "10 0 u:u:a id=0.\n11 0 u:u:a id=2.5\n12 0 u:u:a id=3\n13 0 u:u:a id=-inf\n14 0 u:u:a id=\"2.5\"\n"
+	  "20 0 u:u:b id=-0.\n21 0 u:u:b id=2.5\n22 0 u:u:b id=3.0\n23 0 u:u:b id=-inf\n",
+	  "010-20 0  complete\n011-21 2.5  complete\n012-22 3  complete\n013-23 -inf  complete\n014-23 2.5  open" },
+	{ "nan-is-no-key", "[job]\nbegin=u:a\nend=u:b\nkey=id\nname=${id}\n",
+	  "10 0 u:u:a id=nan\n20 0 u:u:b id=nan\n", "010-10 nan  partial\n020-20 job  partial" },
 	{ "lost", "[job]\nbegin=u:a\nend=u:b\nkey=id\n",
 	  "10 0 u:u:a id=1\n20 0 u:!lost events=3 begin=15 end=20\n30 0 u:u:b id=1\n40 0 u:u:a id=1\n"
 	  "50 0 u:u:b id=1\n", "010-30 job  partial\n040-50 job  complete" },
@@ -422,6 +434,8 @@ static void test_keyless(void)
 {
 	static const struct { const char *rules, *script, *says; } cases[] = {
 		{ "[job]\nbegin=u:a\nend=u:b\nkey=id\n", "10 0 u:u:a id=1\n30 0 u:u:b id=1\n", NULL },
+		{ "[job]\nbegin=u:a\nend=u:b\nkey=id\n", "10 0 u:u:a id=1\n30 0 u:u:b id=nan\n",
+		  "rules:1: [job]: u:b has no field id of its key" },
 		{ "[job]\nbegin=u:a\nend=u:b\nkey=id\n", "10 0 u:u:a id=1\n30 0 u:u:b other=1\n",
 		  "rules:1: [job]: u:b has no field id of its key" },
 		{ "[job]\nbegin=u:a\nend=u:b\nkey=id,n\n", "10 0 u:u:a id=1\n30 0 u:u:b id=1 n=1\n",

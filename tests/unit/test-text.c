@@ -3,6 +3,7 @@
 #include "base/address.h"
 #include "base/text.h"
 
+#include <math.h>
 #include <string.h>
 
 #define AUTHOR "\344\275\234\350\200\205"	/* two wide characters */
@@ -261,6 +262,23 @@ static void test_parse_id(void)
 	}
 }
 
+static void test_real(void)
+{
+	static const struct { double d; bool single; const char *text; } cases[] = {
+		{ 0, false, "0" }, { -0.0, false, "-0" }, { 1, false, "1" }, { 0.1, false, "0.1" },
+		{ 0.1f, true, "0.1" }, { 0.1f, false, "0.10000000149011612" }, { 1.0 / 3, false, "0.3333333333333333" },
+		{ 0.1 + 0.2, false, "0.30000000000000004" }, { 1e300, false, "1e+300" }, { 5e-324, false, "5e-324" },
+		{ 1e-45f, true, "1e-45" }, { 123456789, false, "123456789" }, { 16777216, true, "16777216" },
+		{ INFINITY, true, "inf" }, { -INFINITY, false, "-inf" }, { NAN, false, "nan" }, { -NAN, false, "nan" },
+		{ -1.7976931348623157e308, false, "-1.7976931348623157e+308" }, { 2.2250738585072014e-308, false,
+		  "2.2250738585072014e-308" },
+	};
+	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+		char to[TEXT_REAL_BYTES];
+		g_assert_cmpstr(text_real(cases[i].d, cases[i].single, to), ==, cases[i].text);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
@@ -275,5 +293,6 @@ int main(int argc, char **argv)
 	g_test_add_func("/text/parse-id", test_parse_id);
 	g_test_add_func("/text/garbage", test_garbage);
 	g_test_add_func("/text/address", test_address);
+	g_test_add_func("/text/real", test_real);
 	return g_test_run();
 }

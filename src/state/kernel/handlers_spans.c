@@ -13,7 +13,9 @@
 #include "state/kernel/threads.h"
 
 #include "base/limits.h"
+#include "base/text.h"
 
+#include <math.h>
 #include <stdio.h>
 
 #define F(n) (BLK_FIELD0 + (n))
@@ -235,6 +237,11 @@ static bool is_int(const struct ruled *at, unsigned slot)
 	return slot < BLK_MAX_SLOTS && at->f->ev->layout->slot[slot].repr == BLK_INT;
 }
 
+static bool is_real(const struct ruled *at, unsigned slot)
+{
+	return slot < BLK_MAX_SLOTS && at->f->ev->layout->slot[slot].repr == BLK_REAL;
+}
+
 static struct value value_of(int column, const void *row, const void *data)
 {
 	struct looked_at *look = (struct looked_at *)row;
@@ -246,6 +253,8 @@ static struct value value_of(int column, const void *row, const void *data)
 		return value_none();
 	if (is_int(at, slot))
 		return value_int(VALUE_COUNT, blk_int(at->f->ev, slot));
+	if (is_real(at, slot))
+		return value_ratio(blk_real(at->f->ev, slot));
 	struct blk_text t = text_of(at, slot);
 	size_t n = MIN(t.len, LIMIT_RULE_TEXT_BYTES);
 	memcpy(look->text, t.str, n);
@@ -265,13 +274,33 @@ static void mix(uint64_t *h, uint64_t x)
 	*h ^= *h >> 29;
 }
 
+static void mix_int(uint64_t *h, uint64_t n)
+{
+	mix(h, 2);
+	mix(h, n);
+}
+
+/* A whole number is the same key as this integer, and so both zeros are one key. */
+static void mix_real(uint64_t *h, double d)
+{
+	uint64_t bits;
+	if (d >= -0x1p63 && d < 0x1p63 && d == rint(d)) {
+		mix_int(h, (uint64_t)(int64_t)d);
+		return;
+	}
+	memcpy(&bits, &d, sizeof bits);
+	mix(h, 4);
+	mix(h, bits);
+}
+
 static void mix_field(uint64_t *h, const struct ruled *at, unsigned slot)
 {
 	if (slot == SLOT_CPU) {
 		mix(h, cpu_at(at->f->s, at->f->cpu)->number);
 	} else if (is_int(at, slot)) {
-		mix(h, 2);
-		mix(h, (uint64_t)blk_int(at->f->ev, slot));
+		mix_int(h, (uint64_t)blk_int(at->f->ev, slot));
+	} else if (is_real(at, slot)) {
+		mix_real(h, blk_real(at->f->ev, slot));
 	} else {
 		struct blk_text t = text_of(at, slot);
 		mix(h, 3);
@@ -279,6 +308,12 @@ static void mix_field(uint64_t *h, const struct ruled *at, unsigned slot)
 		for (uint32_t i = 0; i < t.len; i++)
 			mix(h, (uint8_t)t.str[i]);
 	}
+}
+
+/* NaN is no key, as it does not equal itself. */
+static bool has_key(const struct ruled *at, unsigned slot)
+{
+	return has_value(at, slot) && !(is_real(at, slot) && isnan(blk_real(at->f->ev, slot)));
 }
 
 /* Hash of the key's fields; 0 (RULE_NO_KEY): the event has no value for one of them, which is noted. */
@@ -290,7 +325,7 @@ static uint64_t key_of(const struct ruled *at, const struct rule_key *k)
 		g_hash_table_add(f->s->classes, rule_keyless_name(at->r, at->e, RULE_THREAD));
 	for (guint i = 0; i < k->fields->len; i++) {
 		guint field = g_array_index(k->fields, guint, i);
-		if (!has_value(at, at->u->slots[field])) {
+		if (!has_key(at, at->u->slots[field])) {
 			if (at->u->slots[field] == SLOT_ABSENT)		/* see rules_crowded() */
 				return RULE_NO_KEY;
 			g_hash_table_add(f->s->classes,
@@ -320,6 +355,7 @@ static bool is_hex(const struct ruled *at, unsigned slot)
 /* most: bytes of a text. */
 static void add_field(GString *s, const struct ruled *at, unsigned slot, uint32_t most)
 {
+	char number[TEXT_REAL_BYTES];
 	if (slot == SLOT_CPU) {
 		g_string_append_printf(s, "%u", cpu_at(at->f->s, at->f->cpu)->number);
 	} else if (!has_value(at, slot)) {
@@ -328,6 +364,9 @@ static void add_field(GString *s, const struct ruled *at, unsigned slot, uint32_
 		g_string_append_printf(s, "0x%" G_GINT64_MODIFIER "x", (uint64_t)blk_int(at->f->ev, slot));
 	} else if (is_int(at, slot)) {
 		g_string_append_printf(s, "%" G_GINT64_FORMAT, blk_int(at->f->ev, slot));
+	} else if (is_real(at, slot)) {
+		bool is_single = at->f->ev->layout->slot[slot].size == 4;
+		g_string_append(s, text_real(blk_real(at->f->ev, slot), is_single, number));
 	} else {
 		struct blk_text t = text_of(at, slot);
 		g_string_append_len(s, t.str, MIN(t.len, most));

@@ -119,6 +119,11 @@ static struct ctf_type *make_type(struct bt2_types *t, const bt_field_class *fc,
 		set_field(t, type, 0, NULL, bt_field_class_option_borrow_field_class_const(fc), depth);
 		return type;
 	}
+	if (type_is(fc, BT_FIELD_CLASS_TYPE_REAL)) {
+		struct ctf_type *real = new_type(t, CTF_FLOAT);
+		real->bits = type_is(fc, BT_FIELD_CLASS_TYPE_SINGLE_PRECISION_REAL) ? 32 : 64;
+		return real;
+	}
 	struct ctf_type *type = new_type(t, bt2_is_blob(fc) ? CTF_SEQUENCE : CTF_FLOAT);
 	if (type->kind == CTF_SEQUENCE)
 		type->element = new_type(t, CTF_INTEGER);
@@ -154,13 +159,13 @@ static void add_getter(struct bt2_binding *b, struct blk_layout *layout, const s
 	struct blk_slot_layout *l = &layout->slot[w->slot];
 	b->getter[b->n_getters++] = (struct bt2_getter){ *w, b->size };
 	l->off = b->size;
-	if (w->kind != CTF_WANT_INT) {
+	if (!ctf_want_number(w->kind)) {
 		l->repr = w->kind == CTF_WANT_TEXT ? BLK_TEXT_REF : BLK_BYTES_REF;
 		b->size += sizeof(struct blk_text);
 		return;
 	}
-	l->repr = BLK_INT;
-	l->size = 8;
+	l->repr = w->kind == CTF_WANT_INT ? BLK_INT : BLK_REAL;
+	l->size = w->kind == CTF_WANT_REAL && w->leaf->bits == 32 ? 4 : 8;
 	l->is_signed = w->leaf->is_signed;
 	l->is_hex = w->leaf->base == 16;
 	b->size += 8;
@@ -257,6 +262,21 @@ static uint64_t read_integer(const bt_field *f)
 	return bt_field_bit_array_get_value_as_integer(f);
 }
 
+/* The bits of a floating-point number, as many as its type has. */
+static uint64_t read_real(const bt_field *f)
+{
+	uint64_t bits = 0;
+	if (field_is(f, BT_FIELD_CLASS_TYPE_SINGLE_PRECISION_REAL)) {
+		float single = bt_field_real_single_precision_get_value(f);
+		uint32_t half;
+		memcpy(&half, &single, sizeof half);
+		return half;
+	}
+	double real = bt_field_real_double_precision_get_value(f);
+	memcpy(&bits, &real, sizeof bits);
+	return bits;
+}
+
 static struct blk_text copy_bytes(const void *bytes, uint64_t n, struct arena *arena)
 {
 	if (!n || n > G_MAXINT32)
@@ -308,8 +328,8 @@ static struct blk_text copy_text(const bt_field *f, bool is_text, struct arena *
 
 static void read_leaf(const struct bt2_getter *g, const bt_field *f, struct arena *arena, uint8_t *row)
 {
-	if (g->w.kind == CTF_WANT_INT) {
-		blk_store_int(row + g->off, read_integer(f));
+	if (ctf_want_number(g->w.kind)) {
+		blk_store_int(row + g->off, g->w.kind == CTF_WANT_INT ? read_integer(f) : read_real(f));
 		return;
 	}
 	struct blk_text t = copy_text(f, g->w.kind == CTF_WANT_TEXT, arena);

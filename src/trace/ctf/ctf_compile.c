@@ -134,9 +134,11 @@ static void add_type(struct compile *c, const struct ctf_type *t, uint16_t reg,
 static uint16_t add_to_row(struct compile *c, const struct ctf_wanted *w)
 {
 	struct blk_slot_layout *l = &c->layout->slot[w->slot];
-	bool is_int = w->kind == CTF_WANT_INT;
 	*l = (struct blk_slot_layout){ .off = c->row_bytes };
-	if (is_int) {
+	if (w->kind == CTF_WANT_REAL) {		/* its bits as an integer of 8 bytes; its lower ones are first */
+		l->repr = BLK_REAL;
+		l->size = w->leaf->bits == 32 ? 4 : 8;
+	} else if (w->kind == CTF_WANT_INT) {
 		l->repr = BLK_INT;
 		l->size = 8;
 		l->is_signed = w->leaf->is_signed;
@@ -145,7 +147,7 @@ static uint16_t add_to_row(struct compile *c, const struct ctf_wanted *w)
 		l->repr = w->kind == CTF_WANT_TEXT ? BLK_TEXT_REF : BLK_BYTES_REF;
 	}
 	g_assert(c->row_bytes <= UINT16_MAX);
-	c->row_bytes += is_int ? 8 : sizeof(struct blk_text);
+	c->row_bytes += ctf_want_number(w->kind) ? 8 : sizeof(struct blk_text);
 	return l->off;
 }
 
@@ -172,6 +174,8 @@ static bool needs_walk(const struct ctf_type *t)
 	if (t->kind == CTF_ARRAY || t->kind == CTF_SEQUENCE)
 		return t->encoding != CTF_UTF8 || needs_walk(t->element) ||
 		       t->element->bits % t->element->align;
+	if (t->kind == CTF_FLOAT && t->bits != 32 && t->bits != 64)
+		return true;
 	return t->is_var || t->is_reversed || t->encoding != CTF_UTF8;
 }
 
@@ -181,7 +185,7 @@ static bool is_fixed(const struct compile *c, const struct ctf_wanted *w)
 	const struct ctf_type *t = w->leaf;
 	if (!c->fixed || c->offset % 8 || c->offset / 8 > UINT16_MAX || needs_walk(t))
 		return false;
-	if (w->kind == CTF_WANT_INT)
+	if (ctf_want_number(w->kind))
 		return t->bits == 8 || t->bits == 16 || t->bits == 32 || t->bits == 64;
 	return w->kind == CTF_WANT_TEXT && t->kind == CTF_ARRAY && t->element->bits == 8 &&
 	       t->element->align <= 8 && t->length < UINT16_MAX;
@@ -193,8 +197,8 @@ static void place_in_layout(struct compile *c, const struct ctf_wanted *w)
 	const struct ctf_type *t = w->leaf;
 	struct blk_slot_layout *l = &c->layout->slot[w->slot];
 	*l = (struct blk_slot_layout){ .off = c->offset / 8 };
-	if (w->kind == CTF_WANT_INT) {
-		l->repr = BLK_INT;
+	if (ctf_want_number(w->kind)) {
+		l->repr = w->kind == CTF_WANT_INT ? BLK_INT : BLK_REAL;
 		l->size = t->bits / 8;
 		l->is_signed = t->is_signed;
 		l->is_hex = t->base == 16;
@@ -375,12 +379,12 @@ static void add_array(struct compile *c, const struct ctf_type *t, const struct 
 		add_repeat(c, t->element, n, CTF_NO_REG, &(struct below){ .depth = below->depth });
 }
 
-/* Is a part of an element wanted? An element that is itself an integer needs no repetition. */
+/* Is a part of an element wanted? An element that is itself a number needs no repetition, if a step reads it. */
 static bool has_inner(const struct below *b, const struct ctf_type *t)
 {
 	for (unsigned i = 0; i < b->n; i++)
 		if (!is_leaf(b, i) && (b->w[i]->n_ways > b->depth + 1 || b->w[i]->leaf != t->element ||
-				       b->w[i]->kind != CTF_WANT_INT))
+				       !ctf_want_number(b->w[i]->kind) || needs_walk(t->element)))
 			return true;
 	return false;
 }

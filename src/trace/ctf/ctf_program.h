@@ -32,7 +32,7 @@ enum ctf_op {
 	CTF_OP_STRING,		/* skips the string here and its NUL */
 	CTF_OP_TAKE_STRING,	/* row[off] = the string here; skips it and its NUL; never in a repetition */
 	CTF_OP_REG,		/* register reg = the integer here; no move */
-	CTF_OP_LOAD,		/* row[off] = the integer here, 8 bytes; no move */
+	CTF_OP_LOAD,		/* row[off] = the integer, or the bits of the number, here, 8 bytes; no move */
 	CTF_OP_LOAD_32,		/* the same for 32 and 64 bits, little endian, at a whole byte; never in a
 				 * repetition */
 	CTF_OP_LOAD_64,

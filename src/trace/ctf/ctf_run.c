@@ -139,7 +139,7 @@ static uint64_t choose(const struct pass *p, const struct ctf_step *s, uint64_t 
 
 /* ---- fields read by their type ---- */
 
-/* A value that ctf_walk() reads: an integer, a text, or integers in the arena. */
+/* A value that ctf_walk() reads: a number, a text, or integers in the arena. */
 struct walked {
 	const struct pass *p;
 	const struct ctf_step *s;
@@ -168,6 +168,19 @@ static void walked_integer(void *data, const char *name, const struct ctf_type *
 	w->room--;
 }
 
+static void walked_real(void *data, const char *name, const struct ctf_type *t, double value)
+{
+	struct walked *w = data;
+	float single = (float)value;		/* exact, as the layout has the size of the type */
+	uint32_t half;
+	if (t->bits == 32) {
+		memcpy(&half, &single, sizeof half);
+		w->value = half;
+	} else {
+		memcpy(&w->value, &value, sizeof value);
+	}
+}
+
 static void walked_text(void *data, const char *name, const struct ctf_type *t, const char *bytes,
 			uint64_t n)
 {
@@ -192,7 +205,7 @@ static void walked_begin(void *data, const char *name, const struct ctf_type *t,
 static bool load_walked(const struct pass *p, const struct ctf_step *s, uint64_t pos)
 {
 	static const struct ctf_visitor visitor = {
-		.integer = walked_integer, .text = walked_text, .begin = walked_begin,
+		.integer = walked_integer, .real = walked_real, .text = walked_text, .begin = walked_begin,
 	};
 	struct walked w = { .p = p, .s = s };
 	if (!ctf_walk(s->type, p->base, &pos, p->end, p->run->regs, &visitor, &w))
@@ -200,7 +213,7 @@ static bool load_walked(const struct pass *p, const struct ctf_step *s, uint64_t
 	if (w.list) {
 		uint64_t n = (uint64_t)(w.at - w.list);
 		store_text(p, s, w.list, s->is_text ? strnlen((const char *)w.list, n) : n);
-	} else if (s->type->kind == CTF_INTEGER || s->type->kind == CTF_ENUM) {
+	} else if (s->type->kind == CTF_INTEGER || s->type->kind == CTF_ENUM || s->type->kind == CTF_FLOAT) {
 		blk_store_int(p->run->row + s->off, w.value);
 		p->run->present |= 1u << s->slot;
 	}

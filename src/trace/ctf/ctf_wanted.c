@@ -64,13 +64,18 @@ static bool is_name(unsigned slot)
 	return slot == BLK_CTX_PROCNAME || slot == BLK_CTX_HOSTNAME;
 }
 
-/* How a field of this type is delivered. False: it is not delivered (a structure, a float). */
+/* How a field of this type is delivered. False: it is not delivered (a structure, a context that is a
+ * floating-point number). */
 static bool leaf_kind(const struct ctf_type *t, struct ctf_wanted *w)
 {
 	w->leaf = t;
 	if (t->kind == CTF_INTEGER || t->kind == CTF_ENUM) {
 		w->kind = CTF_WANT_INT;
 		return true;
+	}
+	if (t->kind == CTF_FLOAT && t->bits) {
+		w->kind = CTF_WANT_REAL;
+		return w->slot >= BLK_FIELD0;
 	}
 	if (t->kind == CTF_STRING) {
 		w->kind = CTF_WANT_TEXT;

@@ -10,7 +10,13 @@
 
 enum ctf_scope { CTF_COMMON, CTF_SPECIFIC, CTF_PAYLOAD, CTF_N_SCOPES };	/* in the order of the packet */
 
-enum ctf_want { CTF_WANT_INT, CTF_WANT_TEXT, CTF_WANT_BYTES };
+enum ctf_want { CTF_WANT_INT, CTF_WANT_REAL, CTF_WANT_TEXT, CTF_WANT_BYTES };
+
+/* Is it delivered as a number? */
+static inline bool ctf_want_number(enum ctf_want kind)
+{
+	return kind == CTF_WANT_INT || kind == CTF_WANT_REAL;
+}
 
 /* A wanted field, and the way to it from the structure of its scope. */
 struct ctf_wanted {
