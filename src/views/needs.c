@@ -89,13 +89,22 @@ static bool any_of_programs(const char *const *events)
 	return false;
 }
 
+/* Those that make spans, not only annotations. */
+static GPtrArray *of_spans(GPtrArray *presets)
+{
+	for (guint i = presets->len; i > 0; i--)
+		if (!((const struct preset *)presets->pdata[i - 1])->makes_spans)
+			g_ptr_array_remove_index(presets, i - 1);
+	return presets;
+}
+
 /* What makes spans: the preset of a program that is there; else rules for the events that are there; else programs with
  * events that are known. */
 static void add_span_commands(GPtrArray *commands, const struct timeline *tl)
 {
 	g_auto(GStrv) names = timeline_event_names(tl);
 	const char *const *events = (const char *const *)names;
-	g_autoptr(GPtrArray) met = presets_in_use(events), off = presets_on_offer(events);
+	g_autoptr(GPtrArray) met = of_spans(presets_in_use(events)), off = of_spans(presets_on_offer(events));
 
 	bool none = strcmp(presets_chosen(), PRESETS_NONE) == 0;
 	PTR_EACH(const struct preset, p, met)

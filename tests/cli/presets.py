@@ -187,6 +187,50 @@ def test_case(name):
     check(f"{name}: --presets none", not none and "used" not in r.stderr and f"; to have them: blktop --presets {name} TRACE" in r.stderr, r.stderr)
 
 
+SPAN = {"ros2:callback_start": "h64 callback, u8 is_intra_process", "ros2:callback_end": "h64 callback"}
+# preset: (fields, events inside of a span and one outside, annotations of the span)
+NOTES = {
+    "agents": ({
+        "lttng_jul:event": "string msg, string logger_name, i32 int_loglevel", "lttng_log4j2:event": "string msg, string logger_name, i32 int_loglevel",
+        "lttng_python:event": "string msg, string logger_name, i32 int_loglevel", "lttng_ust_tracef:event": "string msg",
+        "lttng_ust_tracelog:TRACE_ERR": "string msg"}, [
+        (1100, 71, "lttng_jul:event", "slow", "org.App", 900), (1200, 71, "lttng_log4j2:event", "done", "db", 400), (1300, 71, "lttng_python:event", "oops", "web", 50),
+        (1400, 71, "lttng_ust_tracef:event", "x=1"), (1500, 71, "lttng_ust_tracelog:TRACE_ERR", "no disk"), (1600, 72, "lttng_ust_tracef:event", "elsewhere")],
+        ["org.App: slow", "db: done", "web: oops", "x=1", "no disk"]),
+    "malloc": ({"lttng_ust_libc:malloc": "u64 size, h64 ptr", "lttng_ust_libc:calloc": "u64 nmemb, u64 size, h64 ptr",
+                "lttng_ust_libc:realloc": "h64 in_ptr, u64 size, h64 ptr", "lttng_ust_libc:memalign": "u64 alignment, u64 size, h64 ptr",
+                "lttng_ust_libc:posix_memalign": "h64 out_ptr, u64 alignment, u64 size, i32 result", "lttng_ust_libc:free": "h64 ptr"}, [
+        (1100, 71, "lttng_ust_libc:malloc", 100, 0x10), (1200, 71, "lttng_ust_libc:calloc", 3, 8, 0x20), (1300, 71, "lttng_ust_libc:realloc", 0x10, 200, 0x10),
+        (1400, 71, "lttng_ust_libc:memalign", 64, 4096, 0x40), (1450, 71, "lttng_ust_libc:posix_memalign", 0, 64, 512, 0),
+        (1500, 71, "lttng_ust_libc:free", 0x10), (1600, 72, "lttng_ust_libc:malloc", 7, 0x50)],
+        ["malloc 100", "calloc 3 x 8", "realloc 200", "memalign 4096", "posix_memalign 512"]),
+}
+
+
+def test_notes(name):
+    """Presets that only annotate, beside spans of another one."""
+    trace = f"{work}/{name}"
+    fields, events, want = NOTES[name]
+    write(trace, {**SPAN, **fields}, [(1000, 71, "ros2:callback_start", 0x10, 0), *events, (2000, 71, "ros2:callback_end", 0x10)])
+    for how in ((), ("--reader", "babeltrace2"), ("-j", "2", "--slices", "3")):
+        r = run("-b", "--view", "spans", "--format", "json", "--presets", f"auto,{name}", *how, trace)
+        rows = json.loads(r.stdout)["rows"]
+        text = rows[0]["annotations"] or ""
+        places = [text.find(w) for w in want]
+        check(f"{name}: annotations of the span, in order {' '.join(how)}", len(rows) == 1 and -1 not in places and places == sorted(places)
+              and "elsewhere" not in text and "malloc 7" not in text, (rows, r.stderr))
+    check(f"{name}: it is said to be used", "presets " in r.stderr and name in r.stderr, r.stderr)
+    r = run("-b", "--view", "spans", "--format", "json", "--presets", "ros2", trace)
+    check(f"{name}: without it there are none", not any(w in (json.loads(r.stdout)["rows"][0]["annotations"] or "") for w in want), r.stdout)
+    alone = f"{work}/{name}-alone"
+    write(alone, fields, events)
+    r = run("-b", "--view", "spans", "--presets", f"auto,{name}", alone)
+    check(f"{name}: alone, it is no preset that makes spans", f"--recipe={name}" not in r.stderr, r.stderr)
+    r = run("--doctor", "--format", "json", "--presets", f"auto,{name}", alone)
+    answers = {q["id"]: q["answer"] for q in json.loads(r.stdout)["questions"]}
+    check(f"{name}: alone, the doctor sees no spans", answers["requests"] == "no", answers)
+
+
 def test_choice():
     trace = f"{work}/pthread"
     got, r = spans(trace)
@@ -275,8 +319,8 @@ def test_lists():
     r = run("--list-presets")
     listed = [line.split()[0] for line in r.stdout.split("\n") if line and not line.startswith(" ")]
     shipped = sorted(p.stem for p in PRESETS.glob("*.preset"))
-    check("--list-presets has all files, by name", listed == shipped and set(CASES) <= set(shipped), (listed, shipped))
-    check("each preset has a test with its events", set(shipped) == set(CASES), set(shipped) ^ set(CASES))
+    check("--list-presets has all files, by name", listed == shipped and set(CASES) | set(NOTES) <= set(shipped), (listed, shipped))
+    check("each preset has a test with its events", set(shipped) == set(CASES) | set(NOTES), set(shipped) ^ set(CASES) ^ set(NOTES))
     for name in shipped:
         r = run("--recipe=" + name)
         head = dict(line.split("=", 1) for line in (PRESETS / f"{name}.preset").read_text().split("\n\n")[0].split("\n") if "=" in line)
@@ -297,6 +341,8 @@ def main():
         return
     for name in CASES:
         test_case(name)
+    for name in NOTES:
+        test_notes(name)
     test_choice()
     test_advice()
     test_slices()

@@ -657,7 +657,7 @@ bool slice_any_makes_spans(bool (*has)(const void *data, const char *event), con
 	const struct blk_subscription *subs = slice_subscriptions(&n);
 
 	for (size_t i = 0; i < n; i++)
-		if (slice_row_makes_spans((unsigned)i) && has(data, subs[i].event))
+		if (slice_row_makes_spans((unsigned)i) && !rules_only_annotate((unsigned)i) && has(data, subs[i].event))
 			return true;
 	return false;
 }

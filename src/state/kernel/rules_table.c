@@ -2,6 +2,7 @@
 /* The subscription table with the events and fields that the installed rules need; see rules_table.h. */
 #include "state/kernel/rules_table.h"
 
+#include "base/each.h"
 #include "base/limits.h"
 
 #include <string.h>
@@ -455,6 +456,16 @@ unsigned rules_base_row(unsigned row)
 bool rules_has_row(unsigned row)
 {
 	return table.rules && row < table.capacity && table.rows[row].begun;
+}
+
+bool rules_only_annotate(unsigned row)
+{
+	if (!rules_has_row(row) || table.rows[row].base != NO_ROW)
+		return false;
+	ARRAY_EACH(const struct rule_use, u, table.rows[row].begun)
+		if (!rule_at(u->rule)->annotates)
+			return false;
+	return !table.rows[row].ended->len;
 }
 
 const GArray *rules_begun_by(unsigned row)

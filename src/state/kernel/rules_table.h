@@ -116,6 +116,7 @@ unsigned subscription_of(const struct blk_subscription *rows, size_t n, const ch
 /* The row that had the event before rules were added; G_MAXUINT16: none. */
 unsigned rules_base_row(unsigned row);
 bool rules_has_row(unsigned row);		/* do rules need its event? */
+bool rules_only_annotate(unsigned row);	/* is it a row for rules alone, of which none makes spans? */
 /* Rules (struct rule_use) that the row's event begins, and ends. */
 const GArray *rules_begun_by(unsigned row);
 const GArray *rules_ended_by(unsigned row);

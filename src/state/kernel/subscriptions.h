@@ -20,7 +20,7 @@ const struct blk_subscription *slice_subscriptions_counting_user(size_t *ret_n);
 /* Is the row's event, of the usual table, one of the kernel? */
 bool slice_row_is_kernel(unsigned row);
 
-bool slice_row_makes_spans(unsigned row);	/* does the row's event make spans? */
+bool slice_row_makes_spans(unsigned row);	/* does the row's event make spans, or annotations of them? */
 /* Does an event of the usual table that makes spans pass `has`, which gets the name of its row? */
 bool slice_any_makes_spans(bool (*has)(const void *data, const char *event), const void *data);
 

@@ -18,6 +18,7 @@ struct preset {
 	GPtrArray *agents;		/* domains of lttng: "jul" */
 	GPtrArray *setup, *cannot;	/* sentences */
 	bool on_request;
+	bool makes_spans;		/* it has rules for spans, not only for annotations */
 	unsigned seen;			/* lines of the head so far: bits */
 };
 

@@ -490,6 +490,8 @@ static bool begin_group(struct rules_reading *r, const char *name)
 	rule->preset = r->preset;
 	rule->id = r->preset ? hash_line(1, r->preset->name, strlen(r->preset->name)) : 1;
 	rule->annotates = annotates;
+	if (r->preset && !annotates)
+		r->preset->makes_spans = true;
 	r->seen = 0;
 	event_init(&rule->begin);
 	event_init(&rule->end);
@@ -664,6 +666,8 @@ bool rules_any_met(const char *const *events)
 {
 	for (size_t i = 0; i < rules_n_installed(); i++) {
 		const struct rule *r = rule_at((unsigned)i);
+		if (r->annotates)
+			continue;
 		if (!r->preset || any_matches(&r->begin, events) || any_matches(&r->end, events))
 			return true;
 	}
