@@ -282,6 +282,9 @@ static const struct made made[] = {
 	  "10 0 u:u:a id=1\n20 0 u:u:a id=1\n30 0 u:u:b id=1\n40 0 u:u:b id=1\n50 0 u:u:a id=3\n"
 	  "60 0 u:u:c\n",
 	  "010-10 job  partial\n020-30 job  complete\n040-40 job  partial\n050-60 job  open" },
+	{ "at-one-instant", "[job]\nbegin=u:a\nend=u:b\nkey=id\n",
+	  "16 0 u:u:a id=1\n16 0 u:u:a id=2\n17 0 u:u:a id=3\n30 0 u:u:b id=1\n31 0 u:u:b id=2\n32 0 u:u:b id=3\n",
+	  "016-30 job  complete\n016-31 job  complete\n017-32 job  complete" },
 	{ "nested", "[job]\nbegin=u:a\nend=u:b\nkey=id\nnested=yes\nparent=thread\n",
 	  "10 0 u:u:a id=1 ctx.vtid=7\n20 0 u:u:a id=1 ctx.vtid=7\n30 0 u:u:b id=1 ctx.vtid=7\n"
 	  "40 0 u:u:b id=1 ctx.vtid=7\n",

@@ -202,7 +202,8 @@ static uint64_t new_id(struct pairs *p, const struct annot *a)
 	const struct thread *t = a->in_kernel ? kernel_thread(p, a) : NULL;
 	p->n_at_ts = a->ts == p->ts ? p->n_at_ts + 1 : 0;
 	p->ts = a->ts;
-	uint64_t id = mixed_text(mixed((uint64_t)a->ts, p->n_at_ts), h->name);
+	uint64_t instant = mixed((uint64_t)a->ts, 0);	/* mixed first: instants and numbers are both small */
+	uint64_t id = mixed_text(p->n_at_ts ? mixed(instant, p->n_at_ts) : instant, h->name);
 	id = mixed_text(mixed_text(id, "|"), h->boot);
 	id = mixed_text(id, a->rule == RULE_FUNCTION ? "" : rule_at(a->rule)->name);
 	id = mixed(mixed(id, (uint64_t)(t ? t->tid : a->vtid)), cpu_at(p->s, a->cpu)->number);
