@@ -6,6 +6,7 @@
 #include "state/spans/rules.h"
 #include "state/store/timeline.h"
 #include "views/registry.h"
+#include "views/span_detail.h"
 #include "views/spans.h"
 
 #include <string.h>
@@ -251,6 +252,33 @@ static void test_shown(void)
 	timeline_free(tl);
 }
 
+/* In the waterfall: at the time cursor, below it, and on the span's page. */
+static void test_waterfall(void)
+{
+	struct timeline *tl = timeline_of(JOB LOG,
+		"10 0 u:u:a id=1" CTX "20 0 u:u:log msg=\"slow\" level=30" CTX "30 0 u:u:log msg=\"broken\" level=40" CTX
+		"40 0 u:u:log msg=\"again\" level=40" CTX "50 0 u:u:log msg=\"fine\" level=20" CTX "60 0 u:u:b" CTX);
+	struct view_query q = VIEW_QUERY_INIT;
+	q.trace_id = timeline_span(tl, 0)->trace_id;
+	struct rows *rows = view_find("waterfall")->build(tl, &q);
+	g_assert_cmpuint(rows->rows->len, ==, 1);
+	const struct waterfall_row *row = rows->rows->pdata[0];
+	g_autofree char *early = waterfall_instant(rows, row, 15), *later = waterfall_instant(rows, row, 55);
+	g_autoptr(GPtrArray) lines = waterfall_detail(rows, row, 10);
+	g_autoptr(GPtrArray) page = span_detail(rows, row);
+	g_ptr_array_add(lines, NULL);
+	g_ptr_array_add(page, NULL);
+	g_autofree char *below = g_strjoinv("\n", (char **)lines->pdata), *all = g_strjoinv("\n", (char **)page->pdata);
+
+	g_assert_null(strstr(early, "after"));
+	g_assert_true(g_str_has_suffix(later, "; 5ns after \"info: fine\""));
+	g_assert_nonnull(strstr(below, "error: broken  at 20ns, of 3 annotations with warnings or errors"));
+	g_assert_nonnull(strstr(all, "+10ns  warning: slow"));
+	g_assert_nonnull(strstr(all, "+40ns  info: fine"));
+	rows_free(rows);
+	timeline_free(tl);
+}
+
 int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
@@ -262,5 +290,6 @@ int main(int argc, char **argv)
 	}
 	g_test_add_func("/annotations/harmless", test_harmless);
 	g_test_add_func("/annotations/shown", test_shown);
+	g_test_add_func("/annotations/waterfall", test_waterfall);
 	return g_test_run();
 }

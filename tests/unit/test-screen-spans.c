@@ -8,6 +8,7 @@
 #include "ui/app.h"
 #include "ui/mouse.h"
 #include "ui/waterfall_bars.h"
+#include "state/store/severity.h"
 
 #include "base/timefmt.h"
 
@@ -262,6 +263,29 @@ static void test_eighths(void)
 	stop(&f);
 }
 
+/* Warnings and errors are letters; of those in one cell, the most severe one. */
+static void test_ticks(void)
+{
+	struct fixture f;
+	struct span_annotation said[] = {
+		{ .ts = 160, .is_note = true, .severity = 9 }, { .ts = 240, .is_note = true, .severity = SEVERITY_WARNING },
+		{ .ts = 320, .is_note = true, .severity = SEVERITY_ERROR }, { .ts = 325, .is_note = true, .severity = 9 },
+		{ .ts = 330, .is_note = true, .severity = SEVERITY_END - 1 }, { .ts = 400 },
+	};
+	struct span s = { .end_ns = 800, .annotations = said, .n_annotations = G_N_ELEMENTS(said) };
+	struct waterfall_row row = { .span = &s };
+	struct bars_axis axis = { .from_ns = 0, .to_ns = 800, .x = 1, .cells = 10 };
+
+	start(&f, 24, 80, "");
+	const char *plain = f.app->glyphs->annotation, *bar = f.app->glyphs->eighth[8];
+	const char *const want[] = { bar, bar, plain, "W", "F", plain, bar, bar, bar, bar };
+	canvas_clear(f.app->canvas);
+	bars_draw_bar(f.app, &axis, &row, 0);
+	for (unsigned x = 0; x < axis.cells; x++)
+		g_assert_cmpstr(canvas_cell(f.app->canvas, 0, axis.x + x)->ch, ==, want[x]);
+	stop(&f);
+}
+
 static void test_way_down(void)
 {
 	struct fixture f;
@@ -375,6 +399,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/screen-spans/cursor", test_cursor);
 	g_test_add_func("/screen-spans/folded-mark", test_folded_mark);
 	g_test_add_func("/screen-spans/eighths", test_eighths);
+	g_test_add_func("/screen-spans/ticks", test_ticks);
 	g_test_add_func("/screen-spans/way-down", test_way_down);
 	g_test_add_func("/screen-spans/detail", test_detail);
 	g_test_add_func("/screen-spans/missing-root", test_missing_root);
