@@ -478,6 +478,14 @@ static void rules_annotate(struct fed_event *f, const GArray *begun)
 	}
 }
 
+static bool any_annotates(const GArray *begun)
+{
+	bool any = false;
+	for (guint i = 0; i < begun->len && !any; i++)
+		any = rule_at(g_array_index(begun, struct rule_use, i).rule)->annotates;
+	return any;
+}
+
 /* Does the event begin a span? */
 static bool begins_span(const struct fed_event *f, const GArray *begun)
 {
@@ -532,8 +540,8 @@ void on_ruled(struct fed_event *f)
 		base(f);
 	else if (event_is_kernel(f))
 		event_task(f);
-	bool begins = begins_span(f, begun);
-	if (!begins)
+	bool annotates = any_annotates(begun), begins = annotates && begins_span(f, begun);
+	if (annotates && !begins)
 		rules_annotate(f, begun);
 	for (guint i = 0; i < ended->len; i++)
 		rule_ends(f, &g_array_index(ended, struct rule_use, i));
