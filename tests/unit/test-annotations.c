@@ -256,7 +256,8 @@ static void test_shown(void)
 static void test_waterfall(void)
 {
 	struct timeline *tl = timeline_of(JOB LOG,
-		"10 0 u:u:a id=1" CTX "20 0 u:u:log msg=\"slow\" level=30" CTX "30 0 u:u:log msg=\"broken\" level=40" CTX
+		"10 0 u:u:a id=1" CTX "20 0 u:u:log msg=\"slow\" level=30" CTX
+		"30 0 u:u:log msg=\"broken\" level=40" CTX
 		"40 0 u:u:log msg=\"again\" level=40" CTX "50 0 u:u:log msg=\"fine\" level=20" CTX "60 0 u:u:b" CTX);
 	struct view_query q = VIEW_QUERY_INIT;
 	q.trace_id = timeline_span(tl, 0)->trace_id;

@@ -268,9 +268,9 @@ static void test_ticks(void)
 {
 	struct fixture f;
 	struct span_annotation said[] = {
-		{ .ts = 160, .is_note = true, .severity = 9 }, { .ts = 240, .is_note = true, .severity = SEVERITY_WARNING },
-		{ .ts = 320, .is_note = true, .severity = SEVERITY_ERROR }, { .ts = 325, .is_note = true, .severity = 9 },
-		{ .ts = 330, .is_note = true, .severity = SEVERITY_END - 1 }, { .ts = 400 },
+		{ .ts = 160, .severity = 9 }, { .ts = 240, .severity = SEVERITY_WARNING },
+		{ .ts = 320, .severity = SEVERITY_ERROR }, { .ts = 325, .severity = 9 },
+		{ .ts = 330, .severity = SEVERITY_END - 1 }, { .ts = 400 },
 	};
 	struct span s = { .end_ns = 800, .annotations = said, .n_annotations = G_N_ELEMENTS(said) };
 	struct waterfall_row row = { .span = &s };
