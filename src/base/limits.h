@@ -120,6 +120,8 @@
 	  "they are refused", "each is checked for every event that it names") \
 	X(PRESETS, 200, "presets", "presets (files of rules in blktop/presets)", \
 	  "the others are not known", "there are as many programs with events of their own as a person can name") \
+	X(TABLE_ENTRIES, 65536, "entries", "definitions of all tables of rules that are retained", \
+	  "the oldest is forgotten, and this is said", "25 MB at most; large programs define 10,000 objects") \
 	X(RULE_CLASSES, 8192, "events", "events of different names that match patterns of rules", \
 	  "rules do not apply to the others", "the interfaces of GPUs have 3,000 functions") \
 	X(RULE_LINE_BYTES, 4096, "bytes", "a line of a file of rules", \

@@ -1104,6 +1104,33 @@ static void test_annotations(void)
 #undef U
 }
 
+/* Entries of tables that were defined in earlier pieces, again, and never; of processes and of the host; in names,
+ * keys, tags and in each other. */
+static void test_tables(void)
+{
+	install("[table symbol]\nevent=r:register\nkey=callback\nvalue=${text} of ${node[node]}\n"
+		"[table node]\nevent=r:node\nkey=node\nvalue=${name}\nscope=host\n"
+		"[cb]\nbegin=r:start\nend=r:end\nkey=symbol[callback], n\nname=${symbol[callback]|callback}\n"
+		"service=${node[node]}\ntags=n, node[node]\n"
+		"[annotation log]\nevent=my:log\ntext=${symbol[callback]}: ${msg}\n");
+	g_autofree char *report = every_cut("tables",
+		"5 0 u:r:node node=1 name=\"first\" ctx.vpid=7\n"
+		"6 0 u:r:register callback=1 text=\"f\" node=1 ctx.vpid=7\n"
+		"8 0 u:r:register callback=1 text=\"other\" node=2 ctx.vpid=8\n"
+		"10 0 u:r:start callback=1 n=1 node=1 ctx.vpid=7 ctx.vtid=7\n"
+		"12 0 u:r:node node=1 name=\"second\" ctx.vpid=8\n"
+		"20 0 u:r:end callback=1 n=1 ctx.vpid=7 ctx.vtid=9\n"
+		"26 0 u:r:register callback=1 text=\"again\" node=1 ctx.vpid=7\n"
+		"34 0 u:r:start callback=1 n=3 node=9 ctx.vpid=7 ctx.vtid=7\n"
+		"35 0 u:my:log callback=1 msg=\"hello\" ctx.vpid=7 ctx.vtid=7\n"
+		"36 0 u:r:end callback=1 n=3 ctx.vpid=7 ctx.vtid=7\n");
+	rules_install(NULL, NULL);
+	g_assert_nonnull(strstr(report, ",first,f of first,localhost,7,7,10,20,"));
+	g_assert_nonnull(strstr(report, ",?,again of second,localhost,7,7,34,36,"));
+	g_assert_nonnull(strstr(report, "n=1 node=first"));
+	g_assert_nonnull(strstr(report, "again of second: hello"));
+}
+
 /* Functions, with one exit that is missing, and one entry. */
 static void test_functions(void)
 {
@@ -1799,6 +1826,7 @@ int main(int argc, char **argv)
 	g_test_add_data_func("/laws/ruled/ctf2/ust-both/ctf-2", "ctf2/ust-both/ctf-2", test_ruled);
 	g_test_add_func("/laws/silences", test_silences);
 	g_test_add_func("/laws/annotations", test_annotations);
+	g_test_add_func("/laws/tables", test_tables);
 	g_test_add_func("/laws/functions", test_functions);
 	g_test_add_func("/laws/functions-fast", test_functions_fast);
 	g_test_add_func("/laws/counters", test_counters);

@@ -284,6 +284,20 @@ static bool open_spans(uint64_t n)
 	return functions;
 }
 
+/* n definitions: has the first one its meaning at the end? */
+static bool table_entries(uint64_t n)
+{
+	g_autoptr(GString) s = g_string_new(NULL);
+
+	for (uint64_t i = 0; i < n; i++)
+		g_string_append_printf(s, "%u 0 u:d k=%u v=\"v%u\"\n", 10 + (unsigned)i, (unsigned)i, (unsigned)i);
+	g_string_append_printf(s, "%u 0 u:a k=0\n%u 0 u:b k=0\n", 20 + (unsigned)n, 30 + (unsigned)n);
+	g_autoptr(blk_timeline) tl = timeline_by_rules("[table t]\nevent=d\nkey=k\nvalue=${v}\n"
+						       "[r]\nbegin=a\nend=b\nkey=k\nname=${t[k]}\n", s->str);
+	g_assert_cmpuint(timeline_n_spans(tl), ==, 1);
+	return g_str_equal(timeline_span(tl, 0)->name, "v0");
+}
+
 /* n events that match a pattern: does each have a row? */
 static bool rule_classes(uint64_t n)
 {
@@ -564,6 +578,7 @@ int main(int argc, char **argv)
 		{ "waker-looks", waker_looks, 0 }, { "counters", counters, 0 }, { "open-spans", open_spans, 0 },
 		{ "suggest-keys", suggest_keys, 0 },
 		{ "rule-classes", rule_classes, 0 },
+		{ "table-entries", table_entries, 0 },
 		{ "trace-functions", trace_functions, 0 }, { "span-halves", span_halves, 0 },
 		{ "span-notes", span_notes, 0 },
 		{ "open-trace-seconds", open_trace_seconds, 0 }, { "operations", operations, 0 }, { "forks", forks, 0 },

@@ -59,6 +59,20 @@ static void test_errors(void)
 		{ "[x]\nbegin=a\nend=b\ntags=a,b,c,d,e,f,g,h,i,j,k,l,m,n,o,p,q\n",
 		  "my.spans:1: [x]: at most 16 fields of an event" },
 		{ "[x]\nbegin=a\nbegin=b\nend=c\n", "my.spans:3: [x] has begin= already" },
+		{ "[table t]\nkey=a\nvalue=b\n", "my.spans:1: [table t] has no event" },
+		{ "[table t]\nevent=e\nvalue=b\n", "my.spans:1: [table t] has no key" },
+		{ "[table t]\nevent=e\nkey=a\n", "my.spans:1: [table t] has no value" },
+		{ "[table t]\nevent=e\nkey=thread, a\nvalue=b\n", "my.spans:1: [table t]: its key are fields" },
+		{ "[table t]\nevent=e\nkey=t[a]\nvalue=b\n", "my.spans:3: 't[a]': the key of a table has no entries" },
+		{ "[table t]\nevent=e\nkey=a\nvalue=b\n[table t]\nevent=e\nkey=a\nvalue=b\nscope=host\n",
+		  "my.spans:5: [table t]: scope= is not that of line 1" },
+		{ "[table t]\nbegin=a\n", "my.spans:2: a table has no 'begin'" },
+		{ "[table t]\nevent=e\nkey=a\nvalue=b\nscope=cpu\n", "my.spans:5: scope takes process or host" },
+		{ "[x]\nbegin=a\nend=b\nname=${t[a]}\n", "my.spans: there is no [table t]" },
+		{ "[x]\nbegin=a\nend=b\nname=${t[a}\n", "my.spans:4: 't[a' is neither a field nor TABLE[FIELD]" },
+		{ "[x]\nbegin=a\nend=b\nname=${t[t[t[t[t[t[t[t[t[a]]]]]]]]]}\n",
+		  "my.spans:4: 't[a]': more than 8 tables" },
+		{ "[x]\nbegin=a\nend=b\nname=${t[a;b]}\n", "my.spans:4: 'a;b' is not a field name" },
 		{ "[x]\nbegin=\xff\n", "my.spans:2: the line is not text" },
 	};
 	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
@@ -389,6 +403,44 @@ static const struct made made[] = {
 	  "010-20 0  complete\n011-21 2.5  complete\n012-22 3  complete\n013-23 -inf  complete\n014-23 2.5  open" },
 	{ "nan-is-no-key", "[job]\nbegin=u:a\nend=u:b\nkey=id\nname=${id}\n",
 	  "10 0 u:u:a id=nan\n20 0 u:u:b id=nan\n", "010-10 nan  partial\n020-20 job  partial" },
+#define TABLE "[table symbol]\nevent=r:register\nkey=callback\nvalue=${text}\n"
+#define CALLBACK "[cb]\nbegin=r:start\nend=r:end\nkey=callback\n"
+	{ "table", TABLE CALLBACK "name=${symbol[callback]}\n",
+	  "5 0 u:r:start callback=1 ctx.vpid=7\n6 0 u:r:end callback=1 ctx.vpid=7\n"
+	  "10 0 u:r:register callback=1 text=\"f\" ctx.vpid=7\n11 0 u:r:register callback=2 text=\"g\" ctx.vpid=7\n"
+	  "20 0 u:r:start callback=1 ctx.vpid=7\n25 0 u:r:start callback=2 ctx.vpid=8\n"
+	  "26 0 u:r:register callback=1 text=\"h\" ctx.vpid=7\n"
+	  "30 0 u:r:end callback=1 ctx.vpid=7\n31 0 u:r:end callback=2 ctx.vpid=8\n"
+	  "40 0 u:r:start callback=1 ctx.vpid=7\n41 0 u:r:end callback=1 ctx.vpid=7\n",
+	  "005-6 ?  complete\n020-30 f  complete\n025-31 ?  complete\n040-41 h  complete" },
+	{ "table-of-host", TABLE "scope=host\n" CALLBACK "name=do ${symbol[callback]} now\n",
+	  "10 0 u:r:register callback=1 text=\"f\" ctx.vpid=7\n20 0 u:r:start callback=1 ctx.vpid=8\n"
+	  "30 0 u:r:end callback=1 ctx.vpid=8\n35 0 u@two:r:start callback=1 ctx.vpid=8\n"
+	  "36 0 u@two:r:end callback=1 ctx.vpid=8\n",
+	  "020-30 do f now  complete\n035-36 do ? now  complete" },
+	{ "table-of-tables", "[table sub]\nevent=r:sub\nkey=callback\nvalue=${handle}\n"
+	  "[table topic]\nevent=r:init\nkey=handle\nvalue=${name} of ${node[node]}\n"
+	  "[table topic]\nevent=r:other\nkey=h\nvalue=other ${name}\n"
+	  "[table node]\nevent=r:node\nkey=node\nvalue=${name}\n"
+	  CALLBACK "name=${topic[sub[callback]]|sub[callback]|callback}\n",
+	  "10 0 u:r:node node=9 name=\"n\"\n11 0 u:r:init handle=77 node=9 name=\"/t\"\n"
+	  "12 0 u:r:sub callback=1 handle=77\n13 0 u:r:sub callback=2 handle=78\n14 0 u:r:other h=79 name=\"o\"\n"
+	  "15 0 u:r:sub callback=4 handle=79\n"
+	  "20 0 u:r:start callback=1\n21 0 u:r:end callback=1\n22 0 u:r:start callback=2\n23 0 u:r:end callback=2\n"
+	  "24 0 u:r:start callback=3\n25 0 u:r:end callback=3\n26 0 u:r:start callback=4\n27 0 u:r:end callback=4\n",
+	  "020-21 /t of n  complete\n022-23 78  complete\n024-25 3  complete\n026-27 other o  complete" },
+	{ "table-with-marks", TABLE CALLBACK "name=${symbol[callback]}|${text}\n",
+	  "10 0 u:r:register callback=\"\1[0;\" text=\"\1(x\1)\"\n20 0 u:r:start callback=\"\1[0;\" text=\"\1[1;\"\n"
+	  "30 0 u:r:end callback=\"\1[0;\"\n",
+	  "020-30 \1(x\1)|\1[1;  complete" },
+	{ "table-in-a-key", TABLE "if=text != no\n"
+	  "[cb]\nbegin=r:start\nend=r:end\nkey=symbol[callback], n\n",
+	  "10 0 u:r:register callback=1 text=\"f\"\n11 0 u:r:register callback=2 text=\"f\"\n"
+	  "12 0 u:r:register callback=3 text=\"g\"\n13 0 u:r:register callback=4 text=\"no\"\n"
+	  "20 0 u:r:start callback=1 n=5\n21 0 u:r:start callback=3 n=5\n22 0 u:r:start callback=4 n=5\n"
+	  "30 0 u:r:end callback=2 n=5\n31 0 u:r:end callback=3 n=6\n32 0 u:r:end callback=3 n=5\n"
+	  "33 0 u:r:end callback=4 n=5\n",
+	  "020-30 cb  complete\n021-32 cb  complete\n022-22 cb  partial\n031-31 cb  partial\n033-33 cb  partial" },
 	{ "lost", "[job]\nbegin=u:a\nend=u:b\nkey=id\n",
 	  "10 0 u:u:a id=1\n20 0 u:!lost events=3 begin=15 end=20\n30 0 u:u:b id=1\n40 0 u:u:a id=1\n"
 	  "50 0 u:u:b id=1\n", "010-30 job  partial\n040-50 job  complete" },

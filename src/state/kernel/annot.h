@@ -18,9 +18,10 @@ enum annot_type { ANNOT_EVENT, ANNOT_STRING, ANNOT_INT, ANNOT_NOTE };
  * A mark begins or ends a span, but has no ids: functions, and events of rules. Until pairs.h knows which marks belong
  * together, .trace is the mark's key, .parent the parent's key, and .span the rule's number. A tag belongs to the
  * annotation before it. A note belongs to the innermost open span of its thread; until pairs.h knows that one, .trace
- * and .span are ANNOT_NO_SPAN.
+ * and .span are ANNOT_NO_SPAN. A definition (MARK_DEFINE, state/spans/lookups.h) belongs to no span: .key means .val
+ * from now on.
  */
-enum annot_mark { MARK_NONE, MARK_BEGIN, MARK_END, MARK_TAG, MARK_NOTE };
+enum annot_mark { MARK_NONE, MARK_BEGIN, MARK_END, MARK_TAG, MARK_NOTE, MARK_DEFINE };
 #define ANNOT_NO_SPAN UINT64_MAX
 #define RULE_FUNCTION UINT32_MAX	/* a function: the key is its thread */
 
@@ -50,6 +51,7 @@ struct annot {
 	bool borrows;		/* .snap is a copy of another annotation's */
 	bool claims;		/* it is no event: .thread, with the snapshot, may have made the annotation before it */
 	bool is_unsure;		/* it was later than .ts, for its stream's clock went back */
+	uint8_t looks_up;	/* LOOKS_UP_*: texts of it that name entries of tables */
 	uint32_t name, service, ip;	/* ids in slice.texts, as the next two */
 	uint32_t key, val;	/* event, or key and value */
 	uint32_t port;

@@ -12,6 +12,7 @@
 #include "state/kernel/thread_order.h"
 #include "state/kernel/threads.h"
 
+#include "base/each.h"
 #include "base/limits.h"
 #include "base/text.h"
 
@@ -352,14 +353,27 @@ static bool is_hex(const struct ruled *at, unsigned slot)
 	return is_int(at, slot) && at->f->ev->layout->slot[slot].is_hex;
 }
 
+/* A text of the trace, `most` bytes of it; marks: in a text in which LOOKUP_MARK has a meaning. */
+static void add_text(GString *s, struct blk_text t, uint32_t most, bool marks)
+{
+	size_t len = MIN(t.len, most);
+	for (const char *p = t.str, *end = p + len; p < end;) {
+		const char *mark = marks ? memchr(p, LOOKUP_MARK, (size_t)(end - p)) : NULL;
+		g_string_append_len(s, p, (mark ? mark : end) - p);
+		if (mark)
+			g_string_append_len(s, (const char[]){ LOOKUP_MARK, LOOKUP_LITERAL }, 2);
+		p = mark ? mark + 1 : end;
+	}
+}
+
 /* most: bytes of a text. */
-static void add_field(GString *s, const struct ruled *at, unsigned slot, uint32_t most)
+static void add_field(GString *s, const struct ruled *at, unsigned slot, uint32_t most, bool marks)
 {
 	char number[TEXT_REAL_BYTES];
 	if (slot == SLOT_CPU) {
 		g_string_append_printf(s, "%u", cpu_at(at->f->s, at->f->cpu)->number);
 	} else if (!has_value(at, slot)) {
-		g_string_append_c(s, '?');
+		g_string_append(s, marks ? (const char[]){ LOOKUP_MARK, LOOKUP_NONE, '\0' } : "?");
 	} else if (is_hex(at, slot)) {
 		g_string_append_printf(s, "0x%" G_GINT64_MODIFIER "x", (uint64_t)blk_int(at->f->ev, slot));
 	} else if (is_int(at, slot)) {
@@ -368,8 +382,7 @@ static void add_field(GString *s, const struct ruled *at, unsigned slot, uint32_
 		bool is_single = at->f->ev->layout->slot[slot].size == 4;
 		g_string_append(s, text_real(blk_real(at->f->ev, slot), is_single, number));
 	} else {
-		struct blk_text t = text_of(at, slot);
-		g_string_append_len(s, t.str, MIN(t.len, most));
+		add_text(s, text_of(at, slot), most, marks);
 	}
 }
 
@@ -380,7 +393,7 @@ static uint32_t fill_up_to(const struct ruled *at, const struct rule_template *t
 	for (guint i = 0; i < t->texts->len; i++) {
 		g_string_append(s, g_ptr_array_index(t->texts, i));
 		if (i < t->fields->len)
-			add_field(s, at, at->u->slots[g_array_index(t->fields, guint, i)], most);
+			add_field(s, at, at->u->slots[g_array_index(t->fields, guint, i)], most, t->looks_up);
 	}
 	return strtab_add_len(at->f->s->texts, s->str, MIN(s->len, LIMIT_TEXT_BYTES));
 }
@@ -395,6 +408,7 @@ static void tag(struct fed_event *f, const struct annot *of, uint32_t key, uint3
 	struct annot a = *of;
 	a.type = is_int ? ANNOT_INT : ANNOT_STRING;
 	a.mark = MARK_TAG;
+	a.looks_up &= (uint8_t)~(LOOKS_UP_KEY | LOOKS_UP_TEXT);
 	a.key = key;
 	a.val = val;
 	a.thread = ID_NONE;
@@ -409,10 +423,15 @@ static void tag_fields(struct fed_event *f, const struct ruled *at, const struct
 		guint field = g_array_index(at->r->tags, guint, i);
 		unsigned slot = at->u->slots[field];
 		g_autoptr(GString) val = g_string_new(NULL);
-		add_field(val, at, slot, LIMIT_RULE_TEXT_BYTES);
+		add_field(val, at, slot, LIMIT_RULE_TEXT_BYTES, false);
 		tag(f, a, strtab_add(texts, g_ptr_array_index(at->e->fields, field)),
 		    strtab_add_len(texts, val->str, val->len),
 		    slot == SLOT_CPU || (is_int(at, slot) && !is_hex(at, slot)));
+	}
+	ARRAY_EACH(const struct rule_tag, t, at->r->looked_tags) {
+		struct annot of = *a;
+		of.looks_up |= LOOKS_UP_VALUE;
+		tag(f, &of, strtab_add(texts, t->key), fill(at, &t->text), false);
 	}
 }
 
@@ -433,9 +452,15 @@ static bool can_fill(const struct rule_template *t, bool begins)
 	return t->texts && (begins || !t->fields->len);
 }
 
+static uint8_t looks_up(const struct rule_template *t, bool begins, uint8_t bit)
+{
+	return can_fill(t, begins) && t->looks_up ? bit : 0;
+}
+
 static void rule_names(const struct ruled *at, bool begins, struct annot *a)
 {
 	const struct rule *r = at->r;
+	a->looks_up = looks_up(&r->text, begins, LOOKS_UP_NAME) | looks_up(&r->service, begins, LOOKS_UP_SERVICE);
 	a->name = can_fill(&r->text, begins) ? fill(at, &r->text) : strtab_add(at->f->s->texts, r->name);
 	a->service = can_fill(&r->service, begins) ? fill(at, &r->service) :
 		     slice_text(at->f->s, blk_text(at->f->ev, BLK_CTX_PROCNAME));
@@ -464,6 +489,7 @@ static void rule_annotates(struct fed_event *f, const struct rule_use *u)
 	a.rule = u->rule;
 	a.trace = a.span = ANNOT_NO_SPAN;
 	a.severity = severity_at(&at, &r->severity);
+	a.looks_up = r->text.looks_up ? LOOKS_UP_TEXT : 0;
 	a.key = r->text.texts ? fill_up_to(&at, &r->text, LIMIT_TEXT_BYTES) : strtab_add(f->s->texts, r->name);
 	add_annot(f, &a, true);
 	tag_fields(f, &at, &a);
@@ -493,10 +519,52 @@ static bool begins_span(const struct fed_event *f, const GArray *begun)
 		const struct rule_use *u = &g_array_index(begun, struct rule_use, i);
 		const struct rule *r = rule_at(u->rule);
 		const struct ruled at = { f, r, &r->begin, u };
-		if (!r->annotates && (!r->begin.only_if || holds(&at, r->begin.only_if)))
+		if (!r->annotates && !r->defines && (!r->begin.only_if || holds(&at, r->begin.only_if)))
 			return true;
 	}
 	return false;
+}
+
+static void set_key(const struct ruled *at, const struct rule_key *k, struct annot *a)
+{
+	a->trace = pair_key(at, k);
+	if (!k->looked_up.texts)
+		return;
+	a->val = fill(at, &k->looked_up);
+	a->looks_up |= LOOKS_UP_KEY;
+}
+
+/* The text of a definition's key: as marks name it. False: the event has no value for a field. */
+static bool defined_key(const struct ruled *at, uint32_t *ret_key)
+{
+	const GArray *fields = at->r->begin_key.fields;
+	g_autoptr(GString) key = g_string_new(NULL);
+	if (key_of(at, &at->r->begin_key) == RULE_NO_KEY)
+		return false;
+	for (guint i = 0; i < fields->len; i++) {
+		if (i)
+			g_string_append_c(key, LOOKUP_BETWEEN);
+		add_field(key, at, at->u->slots[g_array_index(fields, guint, i)], LIMIT_RULE_TEXT_BYTES, false);
+	}
+	*ret_key = strtab_add_len(at->f->s->texts, key->str, key->len);
+	return true;
+}
+
+/* An event defines an entry of a table. */
+static void rule_defines(struct fed_event *f, const struct rule_use *u)
+{
+	const struct rule *r = rule_at(u->rule);
+	const struct ruled at = { f, r, &r->begin, u };
+	struct annot a = annot_of_event(f);
+	if (f->s->no_spans || (r->begin.only_if && !holds(&at, r->begin.only_if)) || !defined_key(&at, &a.key))
+		return;
+	a.mark = MARK_DEFINE;
+	a.rule = u->rule;
+	a.val = fill(&at, &r->text);
+	a.looks_up = r->text.looks_up ? LOOKS_UP_VALUE : 0;
+	g_array_append_val(f->s->annots, a);
+	if (f->s->from_start && f->s->annots->len == 1)
+		runs_begin(f->s, f->ts);
 }
 
 static void rule_begins(struct fed_event *f, const struct rule_use *u)
@@ -507,7 +575,7 @@ static void rule_begins(struct fed_event *f, const struct rule_use *u)
 		return;
 	struct annot a = rule_mark(f, u->rule, MARK_BEGIN);
 	rule_names(&at, true, &a);
-	a.trace = pair_key(&at, &r->begin_key);
+	set_key(&at, &r->begin_key, &a);
 	if (r->parent == PARENT_RULE)
 		a.parent = key_of(&at, &r->parent_key);
 	add_annot(f, &a, false);
@@ -522,7 +590,7 @@ static void rule_ends(struct fed_event *f, const struct rule_use *u)
 		return;
 	struct annot a = rule_mark(f, u->rule, MARK_END);
 	rule_names(&at, false, &a);
-	a.trace = pair_key(&at, &r->end_key);
+	set_key(&at, &r->end_key, &a);
 	add_annot(f, &a, !r->nested);
 	if (r->end.error_if && holds(&at, r->end.error_if)) {
 		struct strtab *texts = f->s->texts;
@@ -547,8 +615,9 @@ void on_ruled(struct fed_event *f)
 		rule_ends(f, &g_array_index(ended, struct rule_use, i));
 	for (guint i = 0; i < begun->len; i++) {
 		const struct rule_use *u = &g_array_index(begun, struct rule_use, i);
-		if (!rule_at(u->rule)->annotates)
-			rule_begins(f, u);
+		const struct rule *r = rule_at(u->rule);
+		if (!r->annotates)
+			(r->defines ? rule_defines : rule_begins)(f, u);
 	}
 	if (begins)
 		rules_annotate(f, begun);

@@ -443,6 +443,21 @@ char *rules_crowded(unsigned i)
 	return names;
 }
 
+const struct rule *rules_table_of(uint64_t id)
+{
+	for (guint i = 0; table.rules && i < table.rules->tables->len; i++) {
+		const struct rule_table *t = &g_array_index(table.rules->tables, struct rule_table, i);
+		if (t->id == id)
+			return t->rule;
+	}
+	return NULL;
+}
+
+char *rule_table_note(const struct rule *of, const char *what)
+{
+	return g_strdup_printf("(table %s of %s: %s)", of->name, of->preset ? "a preset" : "a file", what);
+}
+
 char *rule_keyless_name(const struct rule *r, const struct rule_event *e, const char *field)
 {
 	return g_strdup_printf("(rule %s: %s without %s)", r->name, e->name, field);

@@ -39,13 +39,29 @@ struct rule_use {
 
 enum rule_parent { PARENT_NONE, PARENT_THREAD, PARENT_RULE };
 
+/*
+ * Marks in the texts of a template that uses tables, and so in texts of annotations until lookups.h replaces them:
+ * ${symbol[callback]|callback} is FIRST TABLE "ID;" callback END OR callback END; the id of the table is in base 16.
+ */
+#define LOOKUP_MARK '\1'		/* comes before each */
+enum { LOOKUP_TABLE = '[', LOOKUP_END = ']', LOOKUP_FIRST = '(', LOOKUP_OR = '|', LOOKUP_AND = ',',
+       LOOKUP_LITERAL = '!',		/* LOOKUP_MARK itself, in a text of the trace */
+       LOOKUP_NONE = '?' };		/* the event has no value for a field */
+#define LOOKUP_BETWEEN '\x1f'		/* between the parts of a key, once it is resolved */
+#define LOOKUP_DEPTH 8			/* of tables in keys of tables */
+/* Bits of annot.looks_up. KEY: .val is a part of the key .trace; TEXT: .key of an annotation of a log */
+enum { LOOKS_UP_NAME = 1, LOOKS_UP_SERVICE = 2, LOOKS_UP_VALUE = 4, LOOKS_UP_KEY = 8, LOOKS_UP_TEXT = 16 };
+
 struct rule_template {			/* text, field, text, field, ... text */
+	bool looks_up;			/* the texts have marks, and values are written for them */
 	GPtrArray *texts;		/* char *, one more than fields */
 	GArray *fields;			/* guint: index in the begin event's fields */
 };
 
 struct rule_key {
 	bool given, by_thread;
+	struct rule_template looked_up;	/* the parts of it that name entries of tables; .texts NULL: none */
+	guint n_looked_up;		/* how many these are */
 	GArray *fields;			/* guint: index in the event's fields, in order */
 };
 
@@ -53,6 +69,11 @@ struct rule_severity {
 	bool has_field, has_scale;
 	guint field;			/* index in the event's fields */
 	enum severity_scale scale;
+};
+
+struct rule_tag {
+	char *key;
+	struct rule_template text;
 };
 
 struct rule {
@@ -64,6 +85,7 @@ struct rule {
 	struct rule_key begin_key, end_key, parent_key;	/* .parent_key: fields of the begin event */
 	struct rule_template text, service;		/* .texts NULL: not given */
 	GArray *tags;			/* guint: fields of the begin event */
+	GArray *looked_tags;		/* struct rule_tag: entries of tables */
 	enum rule_parent parent;
 	char *parent_name;		/* PARENT_RULE */
 	unsigned parent_rule;
@@ -71,10 +93,21 @@ struct rule {
 	bool nested;
 	bool annotates;			/* it makes no spans: its events (.begin) are annotations with the text .text */
 	struct rule_severity severity;	/* of these */
+	bool defines;			/* a table: its events (.begin) define .begin_key as .text */
+	bool by_host;			/* a table that processes of a host share */
+	unsigned table;			/* number of the table */
 	bool async;			/* the thread does other work while the span is open: it is not on the thread */
 };
 
+struct rule_table {
+	uint64_t id;			/* of its name and its preset's, for texts in slice files */
+	char *name, *file;		/* .file: that uses it first */
+	const struct preset *preset;	/* that its name belongs to; NULL: none */
+	const struct rule *rule;	/* the first that defines it */
+};
+
 struct rules {
+	GArray *tables;			/* struct rule_table */
 	GPtrArray *all;			/* struct rule * */
 	GPtrArray *presets;		/* struct preset *: heads of their files */
 	GChecksum *digest;		/* of their lines */
@@ -106,6 +139,13 @@ bool rule_is_installed(uint32_t number);
  * its key. RULE_THREAD: no context tells its thread; the kernel's switches may. Free with g_free(). */
 #define RULE_THREAD "thread"
 char *rule_keyless_name(const struct rule *r, const struct rule_event *e, const char *field);
+
+/* A rule that defines the table of that id; NULL: there is none. */
+const struct rule *rules_table_of(uint64_t id);
+/* Stands among the names of event classes if `what` is true of a table. Free with g_free(). */
+#define RULE_TABLE_UNKNOWN "unknown"	/* an entry that was used had not been defined */
+#define RULE_TABLE_FULL "full"		/* definitions were forgotten */
+char *rule_table_note(const struct rule *table, const char *what);
 
 /* The table with the installed rules added; see handlers.c. */
 const struct blk_subscription *rules_table(const struct blk_subscription *rows, size_t n,

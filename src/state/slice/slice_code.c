@@ -6,6 +6,7 @@
 #include "base/each.h"
 #include "base/limits.h"
 #include "state/kernel/annot.h"
+#include "state/kernel/rules_table.h"
 #include "state/kernel/bin.h"
 #include "state/kernel/block.h"
 #include "state/kernel/coverage.h"
@@ -416,13 +417,14 @@ static void code_annot(struct coder *c, struct slice *s, struct annot *a, const 
 	code_near(c, &a->span, before->span);
 	code_near(c, &a->parent, before->parent);
 	code_below(c, &a->type, ANNOT_NOTE + 1);
-	code_below(c, &a->mark, MARK_NOTE + 1);
+	code_below(c, &a->mark, MARK_DEFINE + 1);
 	code_below(c, &a->severity, SEVERITY_END);
 	code_bool(c, &a->by_kernel);
 	code_bool(c, &a->in_kernel);
 	code_bool(c, &a->ends);
 	code_bool(c, &a->claims);
 	code_bool(c, &a->is_unsure);
+	code_u8(c, &a->looks_up);
 	for (size_t i = 0; i < G_N_ELEMENTS(texts); i++)
 		code_id(c, texts[i], n->texts, false);
 	code_u32(c, &a->port);

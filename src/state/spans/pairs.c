@@ -5,6 +5,7 @@
 #include "state/kernel/annot.h"
 #include "state/kernel/rules_table.h"
 #include "state/kernel/slice_state.h"
+#include "state/spans/lookups.h"
 
 #include "base/each.h"
 #include "base/limits.h"
@@ -32,6 +33,7 @@ struct pairs {
 	GHashTable *by_key;	/* uint64_t -> GArray of struct begun_span, innermost last */
 	GHashTable *by_thread;	/* the same */
 	GHashTable *sizes;	/* traces of functions: uint64_t id -> number of spans */
+	struct lookups *lookups;	/* tables of rules */
 	GHashTable *names;	/* of functions: uint64_t -> reftext */
 	guint names_of;		/* number of binaries when .names was filled */
 	int64_t ts;		/* instant of the newest mark */
@@ -66,6 +68,7 @@ struct pairs *pairs_new(struct slice *s, pairs_abandon abandon, void *data)
 	p->by_key = frames_table();
 	p->by_thread = frames_table();
 	p->sizes = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
+	p->lookups = lookups_new(s);
 	p->names = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, unref_text);
 	return p;
 }
@@ -78,6 +81,7 @@ void pairs_free(struct pairs *p)
 	g_hash_table_unref(p->by_thread);
 	g_hash_table_unref(p->sizes);
 	g_hash_table_unref(p->names);
+	lookups_free(p->lookups);
 	g_free(p);
 }
 
@@ -450,6 +454,12 @@ enum pairs_result pairs_take(struct pairs *p, struct annot *a, bool opens, bool 
 		p->foreign = true;
 		return PAIRS_FOREIGN;
 	}
+	if (a->mark == MARK_DEFINE) {
+		lookups_define(p->lookups, a);
+		return PAIRS_FOREIGN;
+	}
+	if (a->looks_up)
+		lookups_resolve(p->lookups, a);
 	if (a->mark == MARK_TAG) {
 		a->trace = p->last.trace;
 		a->span = p->last.span;

@@ -7,6 +7,7 @@
 #include "state/kernel/rules_table.h"
 #include "state/kernel/subscriptions.h"
 #include "state/spans/preset_head.h"
+#include "state/spans/rule_text.h"
 #include "state/store/timeline.h"
 
 #include "base/each.h"
@@ -16,6 +17,7 @@
 #include <string.h>
 
 #define MARK "span "			/* prefix of a rule's name in files with other groups */
+#define TABLE "table "			/* prefix of the name of a table */
 #define PRESET "preset "		/* prefix of the group that is a preset's head */
 #define ANNOTATION "annotation "	/* prefix of the name of a rule for annotations */
 
@@ -67,10 +69,17 @@ static GArray *numbers_new(void)
 	return g_array_new(false, false, sizeof(guint));
 }
 
-static void template_clear(struct rule_template *t)
+static void key_clear(struct rule_key *k)
 {
-	g_clear_pointer(&t->texts, g_ptr_array_unref);
-	g_clear_pointer(&t->fields, g_array_unref);
+	g_array_unref(k->fields);
+	rule_template_clear(&k->looked_up);
+}
+
+static void tag_clear(gpointer p)
+{
+	struct rule_tag *t = p;
+	g_free(t->key);
+	rule_template_clear(&t->text);
 }
 
 static void rule_free(gpointer p)
@@ -78,12 +87,13 @@ static void rule_free(gpointer p)
 	struct rule *r = p;
 	event_clear(&r->begin);
 	event_clear(&r->end);
-	template_clear(&r->text);
-	template_clear(&r->service);
-	g_array_unref(r->begin_key.fields);
-	g_array_unref(r->end_key.fields);
-	g_array_unref(r->parent_key.fields);
+	rule_template_clear(&r->text);
+	rule_template_clear(&r->service);
+	key_clear(&r->begin_key);
+	key_clear(&r->end_key);
+	key_clear(&r->parent_key);
 	g_array_unref(r->tags);
+	g_array_unref(r->looked_tags);
 	g_free(r->parent_name);
 	g_free(r->name);
 	g_free(r->file);
@@ -95,11 +105,20 @@ static void preset_free_any(gpointer p)
 	preset_free(p);
 }
 
+static void table_clear(gpointer p)
+{
+	struct rule_table *t = p;
+	g_free(t->name);
+	g_free(t->file);
+}
+
 struct rules *rules_new(void)
 {
 	struct rules *r = g_new0(struct rules, 1);
 	r->all = g_ptr_array_new_with_free_func(rule_free);
 	r->presets = g_ptr_array_new_with_free_func(preset_free_any);
+	r->tables = g_array_new(false, false, sizeof(struct rule_table));
+	g_array_set_clear_func(r->tables, table_clear);
 	r->digest = g_checksum_new(G_CHECKSUM_SHA256);
 	return r;
 }
@@ -110,6 +129,7 @@ void rules_free(struct rules *r)
 		return;
 	g_ptr_array_unref(r->all);
 	g_ptr_array_unref(r->presets);
+	g_array_unref(r->tables);
 	g_checksum_free(r->digest);
 	g_free(r);
 }
@@ -129,55 +149,66 @@ GPtrArray *rules_take_presets(struct rules *r)
 
 /* ---- fields ---- */
 
-static bool is_field(const char *name)
-{
-	for (const char *p = name; *p; p++)
-		if (!g_ascii_isalnum(*p) && !strchr("_.[]|", *p))
-			return false;
-	return *name != '\0' && *name != '|';
-}
-
-/* Index of the field in .fields of the event, added if it is new; -1: the name is invalid. */
-static int field_of(struct rule_event *e, const char *name)
-{
-	guint i;
-	if (!is_field(name))
-		return -1;
-	if (g_ptr_array_find_with_equal_func(e->fields, name, g_str_equal, &i))
-		return (int)i;
-	g_ptr_array_add(e->fields, g_strdup(name));
-	return (int)e->fields->len - 1;
-}
-
 static bool add_field(const struct rules_reading *r, struct rule_event *e, GArray *to, const char *name)
 {
-	int i = field_of(e, name);
+	int i = rule_field(e, name);
 	guint number = (guint)MAX(i, 0);
 	if (i >= 0)
 		g_array_append_val(to, number);
 	return i >= 0 || refuse(r, "'%s' is not a field name", name);
 }
 
-static bool read_list(const struct rules_reading *r, struct rule_event *e, GArray *to, const char *text)
+static struct rule_names names_of(const struct rules_reading *r, struct rule_event *e)
 {
-	g_auto(GStrv) names = g_strsplit(text, ",", -1);
-	for (char **n = names; *n; n++)
-		if (!add_field(r, e, to, g_strstrip(*n)))
+	return (struct rule_names){ r->rules, r->preset, e, r->file };
+}
+
+/* A tag from a table has the table's name. */
+static bool add_looked_tag(const struct rules_reading *r, struct rule_event *e, const char *text)
+{
+	const struct rule_names names = names_of(r, e);
+	struct rule_tag tag = { .key = g_strndup(text, strcspn(text, "[")) };
+	g_autofree char *why = rule_template_add(&names, &tag.text, text);
+	g_array_append_val(r->rule->looked_tags, tag);
+	return !why || refuse(r, "%s", why);
+}
+
+static bool read_tags(const struct rules_reading *r, struct rule_event *e, const char *text)
+{
+	g_auto(GStrv) tags = rule_list(text);
+	for (char **n = tags; *n; n++) {
+		const char *name = g_strstrip(*n);
+		if (!(rule_is_lookup(name) ? add_looked_tag(r, e, name) : add_field(r, e, r->rule->tags, name)))
 			return false;
+	}
 	return true;
+}
+
+static bool add_looked_key(const struct rules_reading *r, struct rule_event *e, struct rule_key *k, const char *text)
+{
+	const struct rule_names names = names_of(r, e);
+	if (r->rule->defines || k == &r->rule->parent_key)
+		return refuse(r, "'%s': the key of a %s has no entries of tables", text,
+			      r->rule->defines ? "table" : "parent");
+	k->n_looked_up++;
+	g_autofree char *why = rule_template_add(&names, &k->looked_up, text);
+	return !why || refuse(r, "%s", why);
 }
 
 static bool read_key(const struct rules_reading *r, struct rule_event *e, struct rule_key *k, const char *text)
 {
-	g_auto(GStrv) names = g_strsplit(text, ",", -1);
+	g_auto(GStrv) names = rule_list(text);
 	g_array_set_size(k->fields, 0);
+	rule_template_clear(&k->looked_up);
+	k->n_looked_up = 0;
 	k->given = true;
 	k->by_thread = false;
 	for (char **n = names; *n; n++) {
 		const char *name = g_strstrip(*n);
 		if (g_str_equal(name, "thread"))
 			k->by_thread = true;
-		else if (!g_str_equal(name, "host") && !add_field(r, e, k->fields, name))
+		else if (rule_is_lookup(name) ? !add_looked_key(r, e, k, name) :
+			 !g_str_equal(name, "host") && !add_field(r, e, k->fields, name))
 			return false;
 	}
 	return true;
@@ -230,7 +261,7 @@ static bool take_end(const struct rules_reading *r, const char *text)
 
 static int look_up(const char *column, const void *event)
 {
-	return field_of((struct rule_event *)event, column);
+	return rule_field((struct rule_event *)event, column);
 }
 
 static bool take_expr(const struct rules_reading *r, struct rule_event *e, struct expr **to, const char *text)
@@ -278,22 +309,9 @@ static bool take_parent_key(const struct rules_reading *r, const char *text)
 
 static bool take_template(const struct rules_reading *r, struct rule_template *t, const char *text)
 {
-	template_clear(t);
-	t->texts = g_ptr_array_new_with_free_func(g_free);
-	t->fields = numbers_new();
-	const char *open;
-	while ((open = strstr(text, "${"))) {
-		const char *close = strchr(open, '}');
-		if (!close)
-			return refuse(r, "'${' without '}' in '%s'", text);
-		g_autofree char *name = g_strndup(open + 2, (gsize)(close - open - 2));
-		g_ptr_array_add(t->texts, g_strndup(text, (gsize)(open - text)));
-		if (!add_field(r, &r->rule->begin, t->fields, g_strstrip(name)))
-			return false;
-		text = close + 1;
-	}
-	g_ptr_array_add(t->texts, g_strdup(text));
-	return true;
+	const struct rule_names names = names_of(r, &r->rule->begin);
+	g_autofree char *why = rule_template_read(&names, t, text);
+	return !why || refuse(r, "%s", why);
 }
 
 static bool take_name(const struct rules_reading *r, const char *text)
@@ -334,7 +352,8 @@ static bool take_async(const struct rules_reading *r, const char *text)
 static bool take_tags(const struct rules_reading *r, const char *text)
 {
 	g_array_set_size(r->rule->tags, 0);
-	return read_list(r, &r->rule->begin, r->rule->tags, text);
+	g_array_set_size(r->rule->looked_tags, 0);
+	return read_tags(r, &r->rule->begin, text);
 }
 
 /* A field, or ${field}, as texts of stars are written. */
@@ -344,7 +363,7 @@ static bool take_severity(const struct rules_reading *r, const char *text)
 	size_t n = strlen(text);
 	bool braced = g_str_has_prefix(text, "${") && text[n - 1] == '}';
 	g_autofree char *name = braced ? g_strndup(text + 2, n - 3) : g_strdup(text);
-	int i = field_of(&r->rule->begin, g_strstrip(name));
+	int i = rule_field(&r->rule->begin, g_strstrip(name));
 	s->has_field = i >= 0;
 	s->field = (guint)MAX(i, 0);
 	return s->has_field || refuse(r, "'%s' is not a field name", text);
@@ -362,7 +381,14 @@ static bool take_scale(const struct rules_reading *r, const char *text)
 	return refuse(r, "'%s' is no scale: there are jul, log4j2, python, lttng and syslog", text);
 }
 
-enum line_of { OF_SPANS = 1, OF_ANNOTATIONS = 2 };
+static bool take_scope(const struct rules_reading *r, const char *text)
+{
+	r->rule->by_host = g_str_equal(text, "host");
+	return r->rule->by_host || g_str_equal(text, "process") ||
+	       refuse(r, "scope takes process or host, not '%s'", text);
+}
+
+enum line_of { OF_SPANS = 1, OF_ANNOTATIONS = 2, OF_TABLES = 4 };
 
 static const struct {
 	const char *key;
@@ -375,18 +401,25 @@ static const struct {
 	{ "name", take_name, OF_SPANS }, { "service", take_service, OF_SPANS }, { "parent", take_parent, OF_SPANS },
 	{ "parent_key", take_parent_key, OF_SPANS }, { "nested", take_nested, OF_SPANS },
 	{ "async", take_async, OF_SPANS }, { "tags", take_tags, OF_SPANS | OF_ANNOTATIONS },
-	{ "event", take_begin, OF_ANNOTATIONS }, { "if", take_begin_if, OF_ANNOTATIONS },
+	{ "event", take_begin, OF_ANNOTATIONS | OF_TABLES }, { "if", take_begin_if, OF_ANNOTATIONS | OF_TABLES },
 	{ "text", take_name, OF_ANNOTATIONS }, { "severity", take_severity, OF_ANNOTATIONS },
 	{ "scale", take_scale, OF_ANNOTATIONS },
+	{ "key", take_begin_key, OF_TABLES }, { "value", take_name, OF_TABLES }, { "scope", take_scope, OF_TABLES },
 };
+
+static unsigned group_of(const struct rule *r)
+{
+	return r->defines ? OF_TABLES : r->annotates ? OF_ANNOTATIONS : OF_SPANS;
+}
 
 /* ---- parsing ---- */
 
 /* Names are those of the preset, or of the files without one. */
+/* A rule for spans. */
 static struct rule *find_rule(const struct rules *rules, const struct preset *preset, const char *name)
 {
 	PTR_EACH(struct rule, r, rules->all)
-		if (r->preset == preset && g_str_equal(r->name, name))
+		if (!r->defines && r->preset == preset && g_str_equal(r->name, name))
 			return r;
 	return NULL;
 }
@@ -405,6 +438,21 @@ static unsigned missing_star(const struct rule *rule, const struct rule_event *e
 	return 0;
 }
 
+/* The table of the rule's name is defined by this rule, too. */
+static bool check_table(const struct rules_reading *at, const struct rule *rule)
+{
+	struct rule_table *t = &g_array_index(at->rules->tables, struct rule_table, rule->table);
+	const char *missing = !rule->begin.name ? "event" : !rule->begin_key.fields->len ? "key" :
+			      !rule->text.texts ? "value" : NULL;
+	if (missing)
+		return refuse(at, "[table %s] has no %s", rule->name, missing);
+	if (rule->begin_key.by_thread)
+		return refuse(at, "[table %s]: its key are fields, not the thread", rule->name);
+	t->rule = t->rule ?: rule;
+	return t->rule->by_host == rule->by_host ||
+	       refuse(at, "[table %s]: scope= is not that of line %u", rule->name, t->rule->line);
+}
+
 /* Errors about the rule as a whole have the line of its header, not the line where the rule ended. */
 static bool check_rule(const struct rules_reading *reading, const struct rule *rule)
 {
@@ -412,6 +460,8 @@ static bool check_rule(const struct rules_reading *reading, const struct rule *r
 	if (!rule)
 		return true;
 	at.line = rule->line;
+	if (rule->defines)
+		return check_table(&at, rule);
 	if (!rule->begin.name || (!rule->end.name && !rule->annotates))
 		return refuse(&at, "[%s] has no %s", rule->name, rule->annotates ? "event" :
 			      rule->begin.name ? "end" : "begin");
@@ -425,20 +475,12 @@ static bool check_rule(const struct rules_reading *reading, const struct rule *r
 				      rule->annotates ? "event" : i ? "end" : "begin", sides[i]->name);
 	}
 	if (rule->begin_key.fields->len != rule->end_key.fields->len ||
+	    rule->begin_key.n_looked_up != rule->end_key.n_looked_up ||
 	    rule->begin_key.by_thread != rule->end_key.by_thread)
 		return refuse(&at, "[%s]: begin_key and end_key name different numbers of fields", rule->name);
 	if (rule->parent_key.given && rule->parent != PARENT_RULE)
 		return refuse(&at, "[%s]: parent_key needs parent=RULE", rule->name);
 	return true;
-}
-
-static uint64_t hash_line(uint64_t h, const char *line, size_t n)
-{
-	for (size_t i = 0; i <= n; i++) {	/* with the NUL at its end */
-		h = (h ^ (uint8_t)line[i]) * UINT64_C(0x9e3779b97f4a7c15);
-		h ^= h >> 29;
-	}
-	return h ? h : 1;
 }
 
 static bool begin_preset(struct rules_reading *r, const char *name)
@@ -466,8 +508,9 @@ static bool check_group(const struct rules_reading *r)
 
 static bool begin_group(struct rules_reading *r, const char *name)
 {
-	bool annotates = g_str_has_prefix(name, ANNOTATION), marked = annotates || g_str_has_prefix(name, MARK);
-	const char *prefix = annotates ? ANNOTATION : marked ? MARK : "";
+	bool defines = g_str_has_prefix(name, TABLE), annotates = g_str_has_prefix(name, ANNOTATION);
+	bool marked = defines || annotates || g_str_has_prefix(name, MARK);
+	const char *prefix = defines ? TABLE : annotates ? ANNOTATION : marked ? MARK : "";
 	if (!check_group(r))
 		return false;
 	r->rule = NULL;
@@ -479,7 +522,7 @@ static bool begin_group(struct rules_reading *r, const char *name)
 	g_autofree char *plain = g_strstrip(g_strdup(name + strlen(prefix)));
 	if (!*plain || g_str_equal(plain, "thread"))
 		return refuse(r, "[%s]: a rule needs a name other than 'thread'", name);
-	if (find_rule(r->rules, r->preset, plain))
+	if (!defines && find_rule(r->rules, r->preset, plain))
 		return refuse(r, "[%s]: there is a rule of this name already", plain);
 	if (r->rules->all->len >= LIMIT_RULES)
 		return refuse(r, "[%s]: there are more than %d rules", plain, LIMIT_RULES);
@@ -488,10 +531,12 @@ static bool begin_group(struct rules_reading *r, const char *name)
 	rule->file = g_strdup(r->file);
 	rule->line = r->line;
 	rule->preset = r->preset;
-	rule->id = r->preset ? hash_line(1, r->preset->name, strlen(r->preset->name)) : 1;
+	rule->id = r->preset ? rule_hash(1, r->preset->name, strlen(r->preset->name)) : 1;
 	rule->annotates = annotates;
-	if (r->preset && !annotates)
+	if (r->preset && !annotates && !defines)
 		r->preset->makes_spans = true;
+	rule->defines = defines;
+	rule->table = defines ? rule_table_number(r->rules, r->preset, plain, r->file) : 0;
 	r->seen = 0;
 	event_init(&rule->begin);
 	event_init(&rule->end);
@@ -499,6 +544,8 @@ static bool begin_group(struct rules_reading *r, const char *name)
 	for (size_t i = 0; i < G_N_ELEMENTS(keys); i++)
 		*keys[i] = (struct rule_key){ .by_thread = true, .fields = numbers_new() };
 	rule->tags = numbers_new();
+	rule->looked_tags = g_array_new(false, false, sizeof(struct rule_tag));
+	g_array_set_clear_func(rule->looked_tags, tag_clear);
 	g_ptr_array_add(r->rules->all, rule);
 	return true;
 }
@@ -530,15 +577,15 @@ static bool take_line(struct rules_reading *r, char *line)
 		return !wrong || refuse(r, "%s", wrong);
 	}
 	for (size_t i = 0; i < G_N_ELEMENTS(lines); i++) {
-		if (!g_str_equal(lines[i].key, line) ||
-		    !(lines[i].of & (r->rule->annotates ? OF_ANNOTATIONS : OF_SPANS)))
+		if (!g_str_equal(lines[i].key, line) || !(lines[i].of & group_of(r->rule)))
 			continue;
 		if (r->seen & 1u << i)
 			return refuse(r, "[%s] has %s= already", r->rule->name, line);
 		r->seen |= 1u << i;
 		return lines[i].take(r, value);
 	}
-	return refuse(r, "%s has no '%s'", r->rule->annotates ? "an annotation" : "a rule", line);
+	return refuse(r, "%s has no '%s'", r->rule->defines ? "a table" : r->rule->annotates ? "an annotation" :
+		      "a rule", line);
 }
 
 bool rules_parse(struct rules *rules, const char *file, const char *text, size_t len,
@@ -560,7 +607,7 @@ bool rules_parse(struct rules *rules, const char *file, const char *text, size_t
 			if (valid && !take_line(&r, line))
 				return false;
 			if (r.rule)
-				r.rule->id = hash_line(r.rule->id, line, n);
+				r.rule->id = rule_hash(r.rule->id, line, n);
 			if (r.rule || r.preset)
 				g_checksum_update(rules->digest, (const guchar *)line, (gssize)n + 1);
 		}
@@ -578,8 +625,22 @@ static bool is_paired(const struct rule *r)
 	return false;
 }
 
+/* Is each table defined that a rule of the file or preset uses? */
+static bool check_tables(const struct rules *rules, GError **error)
+{
+	ARRAY_EACH(const struct rule_table, t, rules->tables) {
+		if (t->rule)
+			continue;
+		g_set_error(error, BLK_RULES_ERROR, 0, "%s: there is no [table %s]", t->file, t->name);
+		return false;
+	}
+	return true;
+}
+
 bool rules_check(const struct rules *rules, GError **error)
 {
+	if (!check_tables(rules, error))
+		return false;
 	PTR_EACH(struct rule, r, rules->all) {
 		struct rules_reading at = { .file = r->file, .line = r->line, .error = error };
 		struct rule *parent = r->parent == PARENT_RULE ? find_rule(rules, r->preset, r->parent_name) :
@@ -592,15 +653,16 @@ bool rules_check(const struct rules *rules, GError **error)
 		guint n;
 		g_ptr_array_find(rules->all, parent, &n);
 		r->parent_rule = n;
-		r->parent_on_thread = !r->parent_key.given && (parent->begin_key.fields->len || is_paired(parent));
+		bool unnameable = is_paired(parent) || parent->begin_key.n_looked_up;
+		r->parent_on_thread = !r->parent_key.given && (parent->begin_key.fields->len || unnameable);
 		if (r->parent_on_thread && parent->async)
 			return refuse(&at, "[%s]: its parent %s is async: parent_key must name the key", r->name,
 				      parent->name);
 		if (r->parent_on_thread)
 			continue;
-		if (is_paired(parent))
-			return refuse(&at, "[%s]: the events of its parent %s are paired by texts of stars, which a "
-				      "key cannot name: leave parent_key out", r->name, parent->name);
+		if (unnameable)
+			return refuse(&at, "[%s]: the events of its parent %s are paired by texts of stars or by "
+				      "tables, which a key cannot name: leave parent_key out", r->name, parent->name);
 		if (r->parent_key.fields->len != parent->begin_key.fields->len)
 			return refuse(&at, "[%s]: parent_key names %u fields, the key of %s has %u",
 				    r->name, r->parent_key.fields->len, parent->name,
@@ -651,7 +713,9 @@ static bool matches_event(const char *event, const void *e)
 /* Has the trace an event that the rule takes? */
 static bool is_met(const struct timeline *tl, const struct rule_event *e)
 {
-	return e->n_stars ? timeline_any_event(tl, matches_event, e) : e->name && timeline_has_event(tl, e->name);
+	if (!e->glob)
+		return false;
+	return e->n_stars ? timeline_any_event(tl, matches_event, e) : timeline_has_event(tl, e->name);
 }
 
 static bool any_matches(const struct rule_event *e, const char *const *events)
@@ -702,6 +766,20 @@ static void add_key(GString *text, const struct rule *r, const struct rule_event
 		add_keyless(text, r, e, g_ptr_array_index(e->fields, g_array_index(k->fields, guint, i)), key, tl);
 }
 
+static void add_table_notes(GString *text, const struct rule *r, const struct timeline *tl)
+{
+	g_autofree char *unknown = rule_table_note(r, RULE_TABLE_UNKNOWN), *full = rule_table_note(r, RULE_TABLE_FULL);
+
+	if (!r->defines || g_array_index(rules_installed()->tables, struct rule_table, r->table).rule != r)
+		return;
+	if (timeline_has_event(tl, unknown))
+		g_string_append_printf(text, "%ssome entries that names need are unknown: they were defined before the "
+				       "trace began, or never", text->len ? ", " : "");
+	if (timeline_has_event(tl, full))
+		g_string_append_printf(text, "%smore than %d definitions: the oldest were forgotten",
+				       text->len ? ", " : "", LIMIT_TABLE_ENTRIES);
+}
+
 char *rules_missing_text(size_t i, const struct timeline *tl)
 {
 	const struct rule *r = rule_at((unsigned)i);
@@ -718,6 +796,7 @@ char *rules_missing_text(size_t i, const struct timeline *tl)
 	add_key(text, r, &r->end, &r->end_key, "key", tl);
 	if (r->parent == PARENT_RULE)
 		add_key(text, r, &r->begin, &r->parent_key, "parent_key", tl);
+	add_table_notes(text, r, tl);
 	g_autofree char *crowded = rules_crowded((unsigned)i);
 	if (crowded)
 		g_string_append_printf(text, "%sno room for the fields of %s (at most %d of an event, %d events)",

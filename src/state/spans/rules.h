@@ -11,6 +11,9 @@
  *     name= service= tags=                texts, with fields of the begin event
  *     parent= parent_key= nested= async=  where it belongs
  *
+ *     [table symbol]                      later names use ${symbol[callback]}
+ *     event= if= key= value= scope=       the event that defines an entry, what for, and what it means
+ *
  * In files with other groups (blktoprc), a rule's group is called "span NAME". Rules behind a group "preset NAME" are
  * those of the preset (presets.h), and have names of their own.
  *
