@@ -221,19 +221,20 @@ def check(name, tap, lab, its_plans, seeds):
     its_events, warnings = pairing.events(trace)
     tap.ok(not re.search("discarded|lost", warnings), f"{name}: {len(its_events)} events, none lost", warnings)
     rules = pairing.read_rules(RULES)
+    tables = pairing.read_tables(RULES)
     meant = Meant(its_plans, threads, its_events, rules)
     if not tap.none(meant.miscounted(), f"{name}: each thread's events are recorded"):
         return
     check_notes(name, tap, trace, its_events, meant)
     for way, options in WAYS:
         rows = blk.rows("spans", trace, "--presets", "none", "--spans", RULES, *options)
-        n, n_cut, differ = pairing.compare(rules, its_events, rows)
+        n, n_cut, differ = pairing.compare(rules, its_events, rows, tables)
         tap.none(differ, f"{name}, {way}: {n} spans, and {n_cut} without an end, are the referee's")
-    presets = pairing.read_presets(os.path.join(ROOT, "share", "blktop", "presets"), "pthread")
+    presets, preset_tables = pairing.read_presets(os.path.join(ROOT, "share", "blktop", "presets"), "pthread")
     preset_rows = blk.rows("spans", trace, *PRESETS)
-    n, n_cut, differ = pairing.compare(presets, its_events, preset_rows)
+    n, n_cut, differ = pairing.compare(presets, its_events, preset_rows, preset_tables)
     tap.none(differ, f"{name}: {n} spans by presets, and {n_cut} without an end, are the referee's")
-    tap.none(pairing.compare(presets, its_events, live)[2], f"{name}, live: so were {len(live)} spans by presets")
+    tap.none(pairing.compare(presets, its_events, live, preset_tables)[2], f"{name}, live: so were {len(live)} spans by presets")
     tap.none(meant.unmatched(pairing.spans(presets, its_events)), f"{name}: spans by presets begin and end as the programs did")
     found = pairing.of_rows(rows)
     for program, plan in its_plans.items():

@@ -175,14 +175,20 @@ def fill(template, fields, tables=None):
 def filled(expression, fields, tables):
     """The text of what is between ${ and }: the first of its alternatives that is known."""
     for part in alternatives(expression):
-        m = re.fullmatch(r"([A-Za-z_]\w*)\[(.*)\]", part)
-        if m and not m[2].isdigit():
+        m = is_lookup(part)
+        if m:
             value = tables.get(m[1], filled(m[2], fields, tables), fields)
         else:
             value = shown(look(fields, part))
         if value not in (None, "?"):
             return value
     return "?"
+
+
+def is_lookup(text):
+    """TABLE[FIELD]: (table, field); False: it is a field."""
+    m = re.fullmatch(r"([A-Za-z_]\w*)\[(.*)\](?:\|.*)?", text)
+    return m if m and not m[2].isdigit() else False
 
 
 def alternatives(text):
@@ -198,25 +204,29 @@ def alternatives(text):
 
 
 class Tables:
-    """Groups [table NAME]: what events defined, by host and process."""
+    """Groups [table NAME]: what events defined, by host and process. A value of which a part is unknown is unknown."""
 
     def __init__(self, rules):
-        self.rules, self.values = rules, {}
+        self.rules = [(name, lines, pattern(lines["event"])[0], condition(lines.get("if"))) for name, lines in rules]
+        self.of_hosts = {name for name, lines in rules if lines.get("scope") == "host"}
+        self.values, self.uses = {}, {}
 
     def place(self, name, key, fields):
-        by_host = self.rules[name].get("scope") == "host"
-        return name, key, fields["ctx.(host)"], None if by_host else fields.get("ctx.vpid")
+        return name, key, fields["ctx.(host)"], None if name in self.of_hosts else fields.get("ctx.vpid")
 
     def get(self, name, key, fields):
         return self.values.get(self.place(name, key, fields))
 
     def take(self, event):
-        for name, lines in self.rules.items():
-            if not pattern(lines["event"])[0].fullmatch(event.name) or not (condition(lines.get("if")) or bool)(event.fields):
-                continue
+        if event.name not in self.uses:
+            self.uses[event.name] = [r for r in self.rules if r[2].fullmatch(event.name)]
+        for name, lines, _, only_if in self.uses[event.name]:
             keys = [shown(look(event.fields, k)) for k in names(lines["key"])]
-            if "?" not in keys:
-                self.values[self.place(name, ", ".join(keys), event.fields)] = fill(lines["value"], event.fields, self)
+            if "?" in keys or (only_if and not only_if(event.fields)):
+                continue
+            parts = re.split(r"\$\{([^}]*)\}", lines["value"])
+            known = [filled(p, event.fields, self) if i % 2 else p for i, p in enumerate(parts)]
+            self.values[self.place(name, ", ".join(keys), event.fields)] = None if "?" in known[1::2] else "".join(known)
 
 
 # ---- conditions ----
@@ -298,7 +308,8 @@ class Span:
         self.service = given("service", f.get("ctx.procname", ""))
         self.begin, self.end = (event.ns, None) if begins else (None, event.ns)
         self.pid, self.tid = f.get("ctx.vpid"), f.get("ctx.vtid")
-        self.tags = {n: shown(look(f, n)) for n in names(lines["tags"])} if begins and "tags" in lines else {}
+        tags = names(lines["tags"]) if begins and "tags" in lines else []
+        self.tags = {n.split("[")[0] if is_lookup(n) else n: filled(n, f, tables) for n in sorted(tags, key=lambda t: bool(is_lookup(t)))}
         self.error, self.parent = False, None
 
 
@@ -306,7 +317,7 @@ class Pairing:
     """The spans of a trace, by rules."""
 
     def __init__(self, rules, tables=None):
-        self.rules, self.spans, self.tables = rules, [], Tables(tables or {})
+        self.rules, self.spans, self.tables = rules, [], Tables(tables or [])
         self.by_key, self.by_thread = collections.defaultdict(list), collections.defaultdict(list)
         self.uses = {}      # name of an event: ([(rule, texts of its stars)] that it ends, the same that it begins)
 
@@ -468,7 +479,7 @@ def of_rows(rows):
         ends = lambda row: row["end_ns"] if row["state"] == "complete" else None
         head = r["name"], r["service"], r["begin_ns"], ends(r), r["host"], r["pid"], r["tid"]
         if whole:
-            done[head + ((r["tags"] or "").removesuffix("error=1").rstrip(), r["errors"] > 0, parent and (parent["name"], parent["begin_ns"], ends(parent), parent["tid"]))] += 1
+            done[head + (re.sub("(^| )error=1$", "", r["tags"] or ""), r["errors"] > 0, parent and (parent["name"], parent["begin_ns"], ends(parent), parent["tid"]))] += 1
         elif "start" in r["annotations"]:
             cut[head[0], r["begin_ns"], None, r["tid"]] += 1
         else:
@@ -497,16 +508,17 @@ def read_rules(*paths):
 
 
 def read_tables(*paths):
-    """{name: lines}"""
-    return {name.split(None, 1)[1]: lines for path in paths for name, lines in groups(path) if name.startswith("table ")}
+    """[(name, lines)]"""
+    return [(name.split(None, 1)[1], lines) for path in paths for name, lines in groups(path) if name.startswith("table ")]
 
 
 def read_presets(folder, *asked):
-    """The rules of presets that are on by themselves, or asked for by name."""
-    found = []
+    """The rules of presets that are on by themselves, or asked for by name, and their tables."""
+    found, tables = [], []
     for name in sorted(os.listdir(folder)):
         path = os.path.join(folder, name)
         head = groups(path)[0][1]
         if head.get("on", "auto") == "auto" or name.removesuffix(".preset") in asked:
             found += read_rules(path)
-    return found
+            tables += read_tables(path)
+    return found, tables

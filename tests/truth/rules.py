@@ -22,8 +22,12 @@ def recording(name):
 def judge(tap, name, trace):
     its_events, _ = pairing.events(trace)
     rules = pairing.read_rules(RULES)
+    tables = pairing.read_tables(RULES)
+    presets, preset_tables = pairing.read_presets(os.path.join(blk.ROOT, "share", "blktop", "presets"))
     for way, options in WAYS if blk.ALL else WAYS[:2]:
-        n, n_cut, differ = pairing.compare(rules, its_events, blk.rows("spans", trace, "--presets", "none", "--spans", RULES, *options))
+        n, n_cut, differ = pairing.compare(presets, its_events, blk.rows("spans", trace, *options), preset_tables)
+        tap.none(differ, f"{name}, {way}, by presets: {n} spans, and {n_cut} without an end")
+        n, n_cut, differ = pairing.compare(rules, its_events, blk.rows("spans", trace, "--presets", "none", "--spans", RULES, *options), tables)
         tap.none(differ, f"{name}, {way}: {n} spans, and {n_cut} without an end")
         tap.ok(n > 100, f"{name}, {way}: there are spans")
     with tempfile.TemporaryDirectory() as scratch:

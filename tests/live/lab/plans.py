@@ -144,7 +144,7 @@ def execute(node, thread, handle):
 def run_callback(node, thread, callback, work):
     plan = node.plan
     tags = {"callback": callback, "is_intra_process": 0}
-    plan.call(thread, "callback", f"callback {callback}", thread.fire("ros2:callback_start", callback, 0), tags)
+    plan.call(thread, "callback", node.symbols.get(callback, str(callback)), thread.fire("ros2:callback_start", callback, 0), tags)
     thread.nap()
     work()
     plan.leave(thread, thread.fire("ros2:callback_end", callback))
