@@ -34,6 +34,8 @@ static unsigned choose(struct choices *c, unsigned n)
 }
 
 #define PICK(c, array) ((array)[choose(c, G_N_ELEMENTS(array))])
+/* The last one is wrong, mostly: few files have it. */
+#define PICK_RIGHT(c, array) ((array)[choose(c, G_N_ELEMENTS(array) - (choose(c, 32) < 31))])
 
 /* ---- what is known of both, to judge the spans ---- */
 
@@ -57,7 +59,7 @@ struct event {
 struct input {
 	GString *rules, *script;
 	struct demand demands[MOST_RULES];
-	unsigned n_rules, n_events;
+	unsigned n_planned, n_rules, n_events;
 	struct event events[MOST_EVENTS];
 	bool has_kernel;	/* threads are what the kernel says; there is one host */
 	unsigned on[CPUS];	/* the tasks that run; 0: idle */
@@ -88,13 +90,13 @@ static const char *const conditions[] = {
 };
 
 static const char *const fields[] = {
-	"k", "s", "event", "cpu", "ctx.vtid", "missing", "s|k", "a[0]", "payload.event", "1", "missing|s",
-	"ctx.procname",
+	"k", "s", "event", "cpu", "ctx.vtid", "missing", "s|k", "k", "s", "a[0]", "payload.event", "missing|s",
+	"ctx.procname", "1",
 };
 
 static void add_condition(struct choices *c, GString *to, const char *key)
 {
-	const char *text = PICK(c, conditions);
+	const char *text = PICK_RIGHT(c, conditions);
 	if (*text)
 		g_string_append_printf(to, "%s=%s\n", key, text);
 }
@@ -109,15 +111,16 @@ static void add_note(struct choices *c, struct input *in)
 	g_string_append_printf(in->rules, "[annotation n%u]\nevent=%s\n%s", in->n_rules, event, scale);
 	add_condition(c, in->rules, "if");
 	if (choose(c, 2))
-		g_string_append_printf(in->rules, "text=x ${%s} y\n", PICK(c, fields));
+		g_string_append_printf(in->rules, "text=x ${%s} y\n", PICK_RIGHT(c, fields));
 	if (choose(c, 3) == 1)
-		g_string_append_printf(in->rules, "tags=%s\n", PICK(c, fields));
+		g_string_append_printf(in->rules, "tags=%s\n", PICK_RIGHT(c, fields));
 }
 
 /* The span's service begins with the rule's number, by which check_spans() knows it. */
 static void add_span(struct choices *c, struct input *in)
 {
-	unsigned number = in->n_rules, pair = choose(c, G_N_ELEMENTS(pairs)), key = choose(c, G_N_ELEMENTS(keys));
+	unsigned number = in->n_rules, pair = choose(c, G_N_ELEMENTS(pairs));
+	unsigned key = choose(c, G_N_ELEMENTS(keys) - (choose(c, 32) < 31));
 	struct demand *d = &in->demands[number];
 	*d = keys[key].demand;
 	d->star = pairs[pair].star;
@@ -127,28 +130,28 @@ static void add_span(struct choices *c, struct input *in)
 	add_condition(c, in->rules, "end_if");
 	add_condition(c, in->rules, "error_if");
 	if (choose(c, 2))
-		g_string_append_printf(in->rules, "name=n ${%s}\n", PICK(c, fields));
-	switch (choose(c, 5)) {
+		g_string_append_printf(in->rules, "name=n ${%s}\n", PICK_RIGHT(c, fields));
+	switch (choose(c, 8)) {
 	case 1:
 	case 2:
 		g_string_append(in->rules, "parent=thread\n");
 		break;
 	case 3:
-		g_string_append_printf(in->rules, "parent=r%u\n", choose(c, MOST_RULES));
+		g_string_append_printf(in->rules, "parent=r%u\n", choose(c, in->n_planned));
 		break;
 	case 4:
-		g_string_append_printf(in->rules, "parent=r%u\nparent_key=k\n", choose(c, MOST_RULES));
+		g_string_append_printf(in->rules, "parent=r%u\nparent_key=k\n", choose(c, in->n_planned));
 		break;
 	}
 	static const char *const ways[] = { "", "nested=yes\n", "async=yes\n", "nested=yes\nasync=yes\n" };
 	g_string_append(in->rules, PICK(c, ways));
 	if (choose(c, 3) == 1)
-		g_string_append_printf(in->rules, "tags=%s, k\n", PICK(c, fields));
+		g_string_append_printf(in->rules, "tags=%s, k\n", PICK_RIGHT(c, fields));
 }
 
 static void build_rules(struct choices *c, struct input *in)
 {
-	for (unsigned n = 1 + choose(c, MOST_RULES); in->n_rules < n; in->n_rules++)
+	for (in->n_planned = 1 + choose(c, MOST_RULES); in->n_rules < in->n_planned; in->n_rules++)
 		if (choose(c, 4) == 3)
 			add_note(c, in);
 		else
