@@ -63,6 +63,7 @@ struct input {
 	struct event events[MOST_EVENTS];
 	bool has_kernel;	/* threads are what the kernel says; there is one host */
 	unsigned on[CPUS];	/* the tasks that run; 0: idle */
+	unsigned in_call;	/* bits: the tasks that are in a call */
 };
 
 /* ---- the grammar of rules ---- */
@@ -205,20 +206,23 @@ static void add_user_event(struct choices *c, struct input *in, struct event *e)
 	g_string_append_c(in->script, '\n');
 }
 
-/* A CPU goes on with another task, or its task makes a call; or events are lost. */
+/* A CPU goes on with another task, or its task makes a call; or events are lost. It is what a kernel can do: of other
+ * orders, cuts may make other things. */
 static void add_kernel_event(struct choices *c, struct input *in, struct event *e)
 {
 	unsigned cpu = choose(c, CPUS), other = in->on[(cpu + 1) % CPUS], kind = choose(c, 4), *on = &in->on[cpu];
-	const char *half = choose(c, 2) ? "exit" : "entry";
 	g_string_append_printf(in->script, "%" G_GINT64_FORMAT " %u ", e->ts, cpu);
 	if (kind == 3) {
 		g_string_append_printf(in->script, "!lost begin=%" G_GINT64_FORMAT " end=%" G_GINT64_FORMAT
 				       " events=3\n", e->ts - 2, e->ts);
 	} else if (kind && *on) {
-		g_string_append_printf(in->script, "syscall_%s_read ctx.tid=%u fd=3 count=8 ret=8\n", half, *on);
+		g_string_append_printf(in->script, "syscall_%s_read ctx.tid=%u fd=3 count=8 ret=8\n",
+				       in->in_call & 1u << *on ? "exit" : "entry", *on);
+		in->in_call ^= 1u << *on;
 	} else {
 		unsigned next = choose(c, 4) + 6;
-		next = next == 6 || next == other ? 0 : next;
+		next = next == 6 || next == other || next == *on ? 0 : next;
+		next = next || *on ? next : other == 9 ? 8 : 9;
 		g_string_append_printf(in->script, "sched_switch prev_tid=%u prev_state=%u next_tid=%u "
 				       "prev_comm=\"p\" next_comm=\"q\"\n", *on, choose(c, 2), next);
 		*on = next;
