@@ -144,6 +144,12 @@
 	  "the next one begins another trace", "a trace is held until it is complete") \
 	X(SPAN_NOTES, 1024, "annotations", "events of logs that rules attach to a span", \
 	  "the later ones are counted, not stored", "a person reads a hundred; a span of an hour has more") \
+	X(RULE_LINKS, 4, "links", "links that one event of a rule sends, and that it takes", \
+	  "the file is refused", "a message has one") \
+	X(LINK_OUTS, 65536, "messages", "messages of links (link_out) that wait for being taken", \
+	  "the oldest is not linked, which is reported if one was looked for", "a robot sends 10,000 a second") \
+	X(LINKED_SPANS, 4096, "spans", "spans of one trace whose parent is a link (parent=link)", \
+	  "the next one begins another trace", "messages may go round without an end") \
 	X(SPAN_HALVES, 16, "halves", "halves of a span: clients and servers that report one id", \
 	  "annotations of the others are added to the first half", "the tracer reports 2") \
 	X(OPEN_TRACE_SECONDS, 60, "s", "a trace of spans without an end after its last event", \

@@ -79,6 +79,23 @@ static void add_annotations(struct json_out *b, const struct timeline *tl, const
 	json_close(b, ']');
 }
 
+static void add_links(struct json_out *b, const struct span *s)
+{
+	json_open(b, "links", '[');
+	for (uint32_t i = 0; i < s->n_links; i++) {
+		const struct span_link *l = &s->links[i];
+		json_open(b, NULL, '{');
+		json_put_text(b, "name", l->name);
+		json_put_hex(b, "trace_id", l->trace_id);
+		json_put_hex(b, "span_id", l->span_id);
+		json_put_int(b, "out_ns", l->out_ns);
+		json_put_int(b, "in_ns", l->in_ns);
+		json_put_bool(b, "unsure", l->unsure);
+		json_close(b, '}');
+	}
+	json_close(b, ']');
+}
+
 static void add_wait(struct json_out *b, const struct timeline *tl, const struct span_wait *w)
 {
 	json_open(b, NULL, '{');
@@ -243,6 +260,8 @@ static void begin_span(struct json_out *b, struct history *h, const struct tree 
 	add_parts(b, s);
 	json_put_known(b, "disk_queue_ns", s->disk_queue_ns, s->disk_queue_known);
 	add_annotations(b, h->tl, s);
+	if (s->n_links)
+		add_links(b, s);
 	json_open(b, "waits", '[');
 	for (uint32_t i = 0; i < s->n_waits; i++)
 		add_wait(b, h->tl, &s->waits[i]);

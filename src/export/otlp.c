@@ -117,6 +117,30 @@ static void add_events(struct json_out *b, const struct span *s)
 	json_close(b, ']');
 }
 
+/* The span that sent the message may be in another trace, or not in the trace at all. */
+static void add_span_links(struct json_out *b, const struct span *s)
+{
+	if (!s->n_links)
+		return;
+	json_open(b, "links", '[');
+	for (uint32_t i = 0; i < s->n_links; i++) {
+		const struct span_link *l = &s->links[i];
+		g_autofree char *trace_id = g_strdup_printf("%016x%016" G_GINT64_MODIFIER "x", 0, l->trace_id);
+		json_open(b, NULL, '{');
+		json_put_text(b, "traceId", trace_id);
+		json_put_hex(b, "spanId", l->span_id);
+		json_open(b, "attributes", '[');
+		add_text_attribute(b, "blktop.link", l->name);
+		add_int_attribute(b, "blktop.link_out_ns", l->out_ns);
+		add_int_attribute(b, "blktop.link_in_ns", l->in_ns);
+		if (l->unsure)
+			add_text_attribute(b, "blktop.link_state", "unsure");
+		json_close(b, ']');
+		json_close(b, '}');
+	}
+	json_close(b, ']');
+}
+
 static void add_status(struct json_out *b, const struct span *s)
 {
 	const char *message = attributes_tag(s, "error");
@@ -193,6 +217,7 @@ static void append_span(struct otlp *o, const struct tree *t, int node)
 	add_times(b, s->begin_ns, s->end_ns);
 	add_attributes(b, attributes_of_span(o->set->h, t, node));
 	add_events(b, s);
+	add_span_links(b, s);
 	add_status(b, s);
 	json_close(b, '}');
 	if (!o->set->with_kernel)

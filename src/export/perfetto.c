@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Spans as trace-event JSON, for ui.perfetto.dev and chrome://tracing. Each thread is a track: spans are slices,
- * annotations are instants, and arrows show requests to other threads. With --with-kernel, calls and waits are
- * slices inside, and a second track shows the states of each thread.
+ * annotations are instants, and arrows show requests to other threads, and messages (links of spans). With
+ * --with-kernel, calls and waits are slices inside, and a second track shows the states of each thread.
  *
  * Times are microseconds with three decimals since the beginning of the export (otherData.begin_ns), because doubles
  * cannot hold nanoseconds since the epoch.
@@ -174,16 +174,16 @@ static void append_instants(struct perfetto *p, const struct item *i)
 /* ---- arrows ---- */
 
 static void append_end_of_arrow(struct perfetto *p, const struct item *i, const char *phase,
-				int64_t ts)
+				int64_t ts, const char *category, const char *name)
 {
 	const struct track *t = &g_array_index(p->t.tracks, struct track, i->track);
 	struct json_out *b = begin_event(p, phase, t->pid, t->tid);
 	add_us(b, "ts", ts - p->base_ns);
-	json_put_text(b, "cat", "request");
+	json_put_text(b, "cat", category);
 	json_put_int(b, "id", (int64_t)p->n_flows);
 	if (*phase == 'f')
 		json_put_text(b, "bp", "e");
-	add_name(b, "request");
+	add_name(b, name);
 	json_close(b, '}');
 }
 
@@ -193,8 +193,42 @@ static void append_arrow(struct perfetto *p, const struct item *from, const stru
 	    to->begin_ns < from->begin_ns || to->begin_ns >= from->end_ns)
 		return;
 	p->n_flows++;
-	append_end_of_arrow(p, from, "s", to->begin_ns);
-	append_end_of_arrow(p, to, "f", to->begin_ns);
+	append_end_of_arrow(p, from, "s", to->begin_ns, "request", "request");
+	append_end_of_arrow(p, to, "f", to->begin_ns, "request", "request");
+}
+
+/* An instant inside the slice, to which an arrow is bound. */
+static int64_t inside(const struct item *i, int64_t ts)
+{
+	return CLAMP(ts, i->begin_ns, MAX(i->begin_ns, i->end_ns - 1));
+}
+
+static void append_links(struct perfetto *p, const struct item *to, GHashTable *by_id)
+{
+	const struct span *s = item_span(&p->t, to);
+
+	for (uint32_t i = 0; !to->async && i < s->n_links; i++) {
+		const struct span_link *l = &s->links[i];
+		const struct item *from = g_hash_table_lookup(by_id, &l->span_id);
+		if (!from || from->async || item_span(&p->t, from)->trace_id != l->trace_id)
+			continue;
+		p->n_flows++;
+		append_end_of_arrow(p, from, "s", inside(from, l->out_ns), "link", l->name);
+		append_end_of_arrow(p, to, "f", inside(to, l->in_ns), "link", l->name);
+	}
+}
+
+/* Arrows of messages between spans that are both exported. */
+static void append_all_links(struct perfetto *p)
+{
+	g_autoptr(GHashTable) by_id = g_hash_table_new(g_int64_hash, g_int64_equal);
+
+	ARRAY_EACH(const struct item, item, p->t.items)
+		if (!item->kernel)
+			g_hash_table_insert(by_id, (gpointer)&item_span(&p->t, item)->span_id, (gpointer)item);
+	ARRAY_EACH(const struct item, item, p->t.items)
+		if (!item->kernel)
+			append_links(p, item, by_id);
 }
 
 /* Arrows from a span to its children on other threads, if their clocks agree. */
@@ -321,6 +355,7 @@ void spans_perfetto(GString *out, const struct export_set *set)
 		append_instants(&p, &g_array_index(p.t.items, struct item, i));
 	}
 	append_arrows(&p);
+	append_all_links(&p);
 	if (set->with_kernel)
 		append_strips(&p);
 	g_string_append_c(out, '\n');

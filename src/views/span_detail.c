@@ -8,6 +8,7 @@
 #include "views/clocks.h"
 #include "views/neighbours.h"
 #include "views/path.h"
+#include "views/spans.h"
 #include "views/why.h"
 
 #include <string.h>
@@ -117,6 +118,24 @@ static void add_way(struct detail *d, const char *what, int64_t ns, int64_t erro
 		    what, timefmt_duration(error, error_ns));
 	else
 		add(d, "  %8s  %s", timefmt_duration(took, ns), what);
+}
+
+/* The messages that it took. */
+static void add_links(struct detail *d)
+{
+	const struct span *s = d->s;
+	char at[TIMEFMT_LEN], took[TIMEFMT_LEN];
+	if (s->n_links)
+		heading(d, "Links: messages that it took");
+	for (uint32_t i = 0; i < s->n_links; i++) {
+		const struct span_link *l = &s->links[i];
+		g_autofree char *label = span_link_label(d->tl, l);
+		add(d, "  %9s  %s from %s, after %s%s", since(at, d, l->in_ns), l->name, label,
+		    timefmt_duration(took, l->in_ns - l->out_ns), l->unsure ? "; events were lost meanwhile, so "
+		    "another span may have sent it" : "");
+		add(d, "  %9s  trace %016" G_GINT64_MODIFIER "x  span %016" G_GINT64_MODIFIER "x%s", "", l->trace_id,
+		    l->span_id, l->span_id == s->parent_id ? ", its parent" : "");
+	}
 }
 
 /* Network time between a client and the server that answers it. */
@@ -328,6 +347,7 @@ GPtrArray *span_detail(const struct rows *rows, const struct waterfall_row *row)
 	add_path(&d, row);
 	add_cpu_holders(&d);
 	add_gap(&d, row);
+	add_links(&d);
 	add_waits(&d, rows, row);
 	add_segments(&d);
 	add_annotations(&d);

@@ -208,6 +208,54 @@ static GETTER(get_neighbour_ns)
 	return known ? value_int(VALUE_NS, ((const struct span_row *)row)->neighbour_ns) : value_none();
 }
 
+const struct span *span_linked(const struct timeline *tl, const struct span_link *l)
+{
+	const GArray *spans = timeline_trace_spans(tl, l->trace_id);
+	for (guint i = 0; spans && i < spans->len; i++) {
+		const struct span *s = timeline_span(tl, g_array_index(spans, uint32_t, i));
+		if (s->span_id == l->span_id)
+			return s;
+	}
+	return NULL;
+}
+
+char *span_link_label(const struct timeline *tl, const struct span_link *l)
+{
+	const struct span *s = span_linked(tl, l);
+	g_autofree char *id = text_id(l->span_id);
+	if (!s)
+		return g_strdup_printf("span %s, which is not here", id);
+	return g_strdup_printf("%s in %s", s->name, *s->service ? s->service : "-");
+}
+
+static void add_links(GString *to, const struct span *s, const struct timeline *tl)
+{
+	for (uint32_t i = 0; i < s->n_links; i++) {
+		g_autofree char *label = span_link_label(tl, &s->links[i]);
+		if (!span_add_word(to, label, i + 1 < s->n_links ? "," : ""))
+			return;
+	}
+}
+
+/* The spans that sent the messages which it took. */
+static GETTER(get_linked_from)
+{
+	struct span_row *r = (struct span_row *)row;
+	if (!r->linked) {
+		g_autoptr(GString) text = g_string_new(NULL);
+		add_links(text, r->span, rows->tl);
+		r->linked = rows_text((struct rows *)rows, text->str);
+	}
+	return value_text(*r->linked ? r->linked : NULL);
+}
+
+/* Of the first one. */
+static GETTER(get_link_ns)
+{
+	const struct span *s = SPAN(row);
+	return s->n_links ? value_int(VALUE_NS, s->links[0].in_ns - s->links[0].out_ns) : value_none();
+}
+
 static const struct column columns[] = {
 	COLUMNS_SPAN,
 	COLUMNS_PARTS
@@ -225,6 +273,10 @@ static const struct column columns[] = {
 		 "device's queue; null: insertions were not recorded",
 		 SPAN_MEMBER(disk_queue_ns, .known = offsetof(struct span, disk_queue_known))),
 	COLUMN_PARENT_STATE,
+	COLUMN_T("linked_from", "FROM", 0, 0, "spans that sent the messages which it took (link_in of a rule)",
+		 get_linked_from),
+	COLUMN_N("link_ns", "TRANSPORT", VALUE_NS, 0, 0, "from sending the first of these messages to taking it; "
+		 "between hosts as far as their clocks agree", get_link_ns),
 };
 
 static int compare(const void *va, const void *vb)

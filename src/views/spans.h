@@ -13,7 +13,7 @@
 struct span_row {
 	struct common c;		/* name, service, host, pid, tid, parts, errors */
 	struct span *span;		/* referenced by the rows */
-	const char *tags, *marks, *explanation, *neighbour;	/* made at first use */
+	const char *tags, *marks, *explanation, *neighbour, *linked;	/* made at first use */
 	int64_t neighbour_ns;		/* made with .neighbour, if that is a name */
 };
 
@@ -38,6 +38,11 @@ char *span_annotation_text(const struct span_annotation *a);
 uint8_t span_severity(const struct span *s);
 /* How many events of annotations no span has, and why (g_free); NULL: none. */
 char *span_notes_left_out(const struct timeline *tl);
+/* The span that sent the message; NULL: the timeline does not have it. */
+const struct span *span_linked(const struct timeline *tl, const struct span_link *l);
+/* "NAME in SERVICE", or the id of the span that the timeline does not have (g_free). */
+char *span_link_label(const struct timeline *tl, const struct span_link *l);
+
 /* Append tags ("user=7 size=12") or annotations ("start encode end") up to LIMIT_WORDS_BYTES, then an ellipsis. */
 void span_add_tags(GString *to, const struct span *s);
 void span_add_annotations(GString *to, const struct span *s);

@@ -1131,6 +1131,38 @@ static void test_tables(void)
 	g_assert_nonnull(strstr(report, "again of second: hello"));
 }
 
+/* Messages from one host to two threads of another; the sender ended before, or sends at its end; one is sent again
+ * with the same key; one is taken before it was sent, as clocks differ, and one that nothing sent. */
+static void test_links(void)
+{
+	install("[send]\nbegin=p:send\nend=p:sent\nlink_out=msg(topic, stamp)\nname=send ${topic}\n"
+		"end_link_out=done(stamp)\n"
+		"[take]\nbegin=p:take\nend=p:taken\nlink_in=msg(topic, source)\nparent=link\nname=take ${topic}\n"
+		"end_link_in=done(stamp)\n");
+#define SEND(at, what, host, topic, stamp) \
+	at " 0 u@" host ":p:" what " topic=\"" topic "\" stamp=" stamp " source=" stamp " ctx.vtid=7 ctx.vpid=7\n"
+	g_autofree char *report = every_cut("links",
+		SEND("10", "send", "a", "x", "1") SEND("12", "sent", "a", "x", "1")
+		SEND("20", "take", "b", "x", "1") SEND("24", "taken", "b", "x", "1")
+		SEND("30", "take", "b", "x", "1") SEND("34", "taken", "b", "x", "9")	/* fan-out */
+		SEND("40", "send", "a", "x", "1") SEND("44", "sent", "a", "x", "1")	/* again */
+		SEND("50", "take", "b", "x", "1") SEND("54", "taken", "b", "x", "1")
+		SEND("60", "take", "b", "y", "1")				/* another topic */
+		SEND("70", "take", "b", "z", "3") SEND("72", "send", "a", "z", "3"));	/* clocks */
+#undef SEND
+	rules_install(NULL, NULL);
+	static const char *const links[] = {
+		"\"links\":[{\"name\":\"msg\",", "\"out_ns\":10,\"in_ns\":20,", "\"out_ns\":12,\"in_ns\":24,",
+		"\"out_ns\":10,\"in_ns\":30,", "\"out_ns\":40,\"in_ns\":50,", "\"out_ns\":44,\"in_ns\":54,",
+	};
+	for (size_t i = 0; i < G_N_ELEMENTS(links); i++)
+		if (!strstr(report, links[i]))
+			g_error("no %s in %s", links[i], strstr(report, "\"traces\""));
+	g_assert_null(strstr(report, "\"in_ns\":34"));
+	g_assert_null(strstr(report, "\"in_ns\":60"));
+	g_assert_null(strstr(report, "\"in_ns\":70"));
+}
+
 /* Functions, with one exit that is missing, and one entry. */
 static void test_functions(void)
 {
@@ -1827,6 +1859,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/laws/silences", test_silences);
 	g_test_add_func("/laws/annotations", test_annotations);
 	g_test_add_func("/laws/tables", test_tables);
+	g_test_add_func("/laws/links", test_links);
 	g_test_add_func("/laws/functions", test_functions);
 	g_test_add_func("/laws/functions-fast", test_functions_fast);
 	g_test_add_func("/laws/counters", test_counters);

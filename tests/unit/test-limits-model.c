@@ -298,6 +298,43 @@ static bool table_entries(uint64_t n)
 	return g_str_equal(timeline_span(tl, 0)->name, "v0");
 }
 
+static const char links_text[] = "[send]\nbegin=s\nend=s\nkey=n\nlink_out=msg(n)\n"
+	"[take]\nbegin=t\nend=e\nkey=m\nlink_in=msg(n)\nparent=link\n";
+
+/* n messages are sent, then the first one is taken: is it linked? If not, it is reported. */
+static bool link_outs(uint64_t n)
+{
+	g_autoptr(GString) s = g_string_new(NULL);
+	bool linked = false;
+
+	for (unsigned i = 0; i < n; i++)
+		g_string_append_printf(s, "%u 0 s n=%u\n", 10 + i, i);
+	g_string_append_printf(s, "%u 0 t n=0 m=0\n%u 0 e m=0\n", 20 + (unsigned)n, 21 + (unsigned)n);
+	g_autoptr(blk_timeline) tl = timeline_by_rules(links_text, s->str);
+	for (size_t i = 0; i < timeline_n_spans(tl); i++)
+		linked |= timeline_span(tl, i)->n_links;
+	g_assert_true(linked != timeline_has_event(tl, "(rule take: t without (link))"));
+	return linked;
+}
+
+/* One message that n spans take: are all in its trace? */
+static bool linked_spans(uint64_t n)
+{
+	g_autoptr(GString) s = g_string_new("10 0 s n=0\n");
+	unsigned joined = 0, linked = 0;
+
+	for (unsigned i = 0; i < n; i++)
+		g_string_append_printf(s, "%u 0 t n=0 m=%u\n%u 0 e m=%u\n", 20 + 2 * i, i, 21 + 2 * i, i);
+	g_autoptr(blk_timeline) tl = timeline_by_rules(links_text, s->str);
+	for (size_t i = 0; i < timeline_n_spans(tl); i++) {
+		const struct span *x = timeline_span(tl, i);
+		joined += x->parent_id != 0;
+		linked += x->n_links;
+	}
+	g_assert_cmpuint(linked, ==, n);
+	return joined == n;
+}
+
 /* n events that match a pattern: does each have a row? */
 static bool rule_classes(uint64_t n)
 {
@@ -577,8 +614,9 @@ int main(int argc, char **argv)
 		{ "held-records", held_records, 0 }, { "early-events", early_events, 0 },
 		{ "waker-looks", waker_looks, 0 }, { "counters", counters, 0 }, { "open-spans", open_spans, 0 },
 		{ "suggest-keys", suggest_keys, 0 },
-		{ "rule-classes", rule_classes, 0 },
 		{ "table-entries", table_entries, 0 },
+		{ "rule-classes", rule_classes, 0 }, { "link-outs", link_outs, 0 },
+		{ "linked-spans", linked_spans, 0 },
 		{ "trace-functions", trace_functions, 0 }, { "span-halves", span_halves, 0 },
 		{ "span-notes", span_notes, 0 },
 		{ "open-trace-seconds", open_trace_seconds, 0 }, { "operations", operations, 0 }, { "forks", forks, 0 },

@@ -167,6 +167,16 @@ static bool rules(uint64_t n)
 	return is_rules(text->str, "more than 1000 rules");
 }
 
+static bool rule_links(uint64_t n)
+{
+	g_autoptr(GString) text = g_string_new("[r]\nbegin=a\nend=b\nlink_in=l(n)");
+
+	for (uint64_t i = 1; i < n; i++)
+		g_string_append(text, ", l(n)");
+	g_string_append_c(text, '\n');
+	return is_rules(text->str, "an event sends or takes at most 4 links");
+}
+
 static bool rule_line_bytes(uint64_t n)
 {
 	g_autofree char *name = g_strnfill(n - strlen("name="), 'x');
@@ -246,7 +256,8 @@ int main(int argc, char **argv)
 		{ "filter-bytes", filter_bytes, 0 }, { "filter-depth", filter_depth, 0 },
 		{ "regex-steps", regex_steps, 10 * LIMIT_REGEX_STEPS },
 		{ "log-event-bytes", log_event_bytes, 0 }, { "log-text-bytes", log_text_bytes, 0 },
-		{ "log-elements", log_elements, 0 }, { "rules", rules, 0 }, { "rule-line-bytes", rule_line_bytes, 0 },
+		{ "log-elements", log_elements, 0 }, { "rules", rules, 0 },
+		{ "rule-links", rule_links, 0 }, { "rule-line-bytes", rule_line_bytes, 0 },
 		{ "rule-text-bytes", rule_text_bytes, 0 }, { "threshold-seconds", threshold_seconds, 0 },
 		{ "thresholds", thresholds, 0 },
 	};

@@ -19,9 +19,10 @@ enum annot_type { ANNOT_EVENT, ANNOT_STRING, ANNOT_INT, ANNOT_NOTE };
  * together, .trace is the mark's key, .parent the parent's key, and .span the rule's number. A tag belongs to the
  * annotation before it. A note belongs to the innermost open span of its thread; until pairs.h knows that one, .trace
  * and .span are ANNOT_NO_SPAN. A definition (MARK_DEFINE, state/spans/lookups.h) belongs to no span: .key means .val
- * from now on.
+ * from now on. A link belongs to the annotation before it; .address is its key, and .key its name.
  */
-enum annot_mark { MARK_NONE, MARK_BEGIN, MARK_END, MARK_TAG, MARK_NOTE, MARK_DEFINE };
+enum annot_mark { MARK_NONE, MARK_BEGIN, MARK_END, MARK_TAG, MARK_NOTE, MARK_DEFINE, MARK_LINK_OUT,
+		  MARK_LINK_IN, MARK_N };
 #define ANNOT_NO_SPAN UINT64_MAX
 #define RULE_FUNCTION UINT32_MAX	/* a function: the key is its thread */
 
@@ -54,7 +55,7 @@ struct annot {
 	uint8_t looks_up;	/* LOOKS_UP_*: texts of it that name entries of tables */
 	uint32_t name, service, ip;	/* ids in slice.texts, as the next two */
 	uint32_t key, val;	/* event, or key and value */
-	uint32_t port;
+	uint32_t port;		/* of a link that was taken: 2 * the host that sent it + (1: its kernel) */
 	uint32_t host;
 	uint32_t thread;	/* the kernel's current task; ID_NONE: unknown */
 	int32_t vpid, vtid;
@@ -62,7 +63,9 @@ struct annot {
 	uint32_t channel;	/* number in slice.channels */
 	uint32_t rule;		/* of a mark: number of its rule, or RULE_FUNCTION */
 	uint32_t next;		/* the next one of its trace's list; ID_NONE: none, or it is in no list; see spans.c */
-	uint64_t address;	/* of a function; 0: an exit without an address (cyg_profile_fast) */
+	uint64_t address;	/* of a function; 0: an exit without an address (cyg_profile_fast); of a link: its
+				 * key, then the trace of the other span, whose id is .parent */
+	int64_t out_ts;		/* of a link that was taken: ns, when it was sent; private to pairs.h and spans.c */
 	struct snap *snap;	/* owned by slice.snaps; NULL: the thread's parts of time are unknown */
 };
 

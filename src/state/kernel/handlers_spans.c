@@ -435,6 +435,63 @@ static void tag_fields(struct fed_event *f, const struct ruled *at, const struct
 	}
 }
 
+static void mix_string(uint64_t *h, const char *text)
+{
+	for (; *text; text++)
+		mix(h, (uint8_t)*text);
+	mix(h, UINT64_C(1) << 8);
+}
+
+/* Global: only what the link names distinguishes it. RULE_NO_KEY: a field has no value. */
+static uint64_t link_key(const struct ruled *at, const struct rule_link *l)
+{
+	uint64_t h = key_of(at, &l->key);
+	if (h == RULE_NO_KEY)
+		return h;
+	mix_string(&h, l->name);
+	if (l->by_host) {
+		const struct slice_host *host = &g_array_index(at->f->s->hosts, struct slice_host, at->f->host);
+		mix_string(&h, host->name);
+		mix_string(&h, host->boot);
+	}
+	return h != RULE_NO_KEY ? h : 1;
+}
+
+static void add_links(struct fed_event *f, const struct ruled *at, const struct annot *of, bool out)
+{
+	ARRAY_EACH(const struct rule_link, l, at->e->links) {
+		uint64_t key = l->out == out ? link_key(at, l) : RULE_NO_KEY;
+		if (key == RULE_NO_KEY)
+			continue;
+		struct annot a = *of;
+		a.type = ANNOT_STRING;
+		a.mark = out ? MARK_LINK_OUT : MARK_LINK_IN;
+		a.key = strtab_add(f->s->texts, l->name);
+		a.val = strtab_add(f->s->texts, "");
+		a.address = key;
+		a.looks_up = 0;
+		a.thread = ID_NONE;
+		a.by_kernel = false;
+		add_annot(f, &a, false);
+	}
+}
+
+/* What the event takes comes first: it does not take what it sends itself. */
+static void link_event(struct fed_event *f, const struct ruled *at, const struct annot *a)
+{
+	add_links(f, at, a, false);
+	add_links(f, at, a, true);
+}
+
+/* Key of the first link that the event takes. */
+static uint64_t first_link(const struct ruled *at)
+{
+	ARRAY_EACH(const struct rule_link, l, at->e->links)
+		if (!l->out)
+			return link_key(at, l);
+	return RULE_NO_KEY;
+}
+
 static struct annot rule_mark(struct fed_event *f, unsigned number, enum annot_mark mark)
 {
 	struct annot a = annot_of_event(f);
@@ -578,7 +635,10 @@ static void rule_begins(struct fed_event *f, const struct rule_use *u)
 	set_key(&at, &r->begin_key, &a);
 	if (r->parent == PARENT_RULE)
 		a.parent = key_of(&at, &r->parent_key);
+	if (r->parent == PARENT_LINK)
+		a.parent = first_link(&at);
 	add_annot(f, &a, false);
+	link_event(f, &at, &a);
 	tag_fields(f, &at, &a);
 }
 
@@ -592,6 +652,7 @@ static void rule_ends(struct fed_event *f, const struct rule_use *u)
 	rule_names(&at, false, &a);
 	set_key(&at, &r->end_key, &a);
 	add_annot(f, &a, !r->nested);
+	link_event(f, &at, &a);
 	if (r->end.error_if && holds(&at, r->end.error_if)) {
 		struct strtab *texts = f->s->texts;
 		tag(f, &a, strtab_add(texts, "error"), strtab_add(texts, "1"), true);

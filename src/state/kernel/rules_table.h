@@ -19,6 +19,27 @@
 enum { SLOT_EVENT = 248, SLOT_STAR1, SLOT_CPU = SLOT_STAR1 + RULE_STARS, SLOT_ABSENT };
 #define RULE_NO_KEY 0			/* the event has no value for a field of its key */
 
+struct rule_template {			/* text, field, text, field, ... text */
+	bool looks_up;			/* the texts have marks, and values are written for them */
+	GPtrArray *texts;		/* char *, one more than fields */
+	GArray *fields;			/* guint: index in the begin event's fields */
+};
+
+struct rule_key {
+	bool given, by_thread;
+	struct rule_template looked_up;	/* the parts of it that name entries of tables; .texts NULL: none */
+	guint n_looked_up;		/* how many these are */
+	GArray *fields;			/* guint: index in the event's fields, in order */
+};
+
+/* One link that an event sends or takes: NAME(field, ...). */
+struct rule_link {
+	char *name;
+	bool out;			/* link_out; else link_in */
+	bool by_host;			/* the key has the field host */
+	struct rule_key key;		/* .by_thread is false */
+};
+
 /* The events that one side of a rule takes, and the fields that it reads. */
 struct rule_event {
 	char *name;			/* as in the rule: "cuda:*_entry", "cuda:${1}_exit"; NULL: not given */
@@ -27,6 +48,7 @@ struct rule_event {
 	uint8_t star[RULE_STARS];	/* for each star of the glob: its number, from 1; 0: it has none */
 	GPtrArray *fields;		/* char *: "fd", "ctx.vpid", "cpu", "event", "1" */
 	struct expr *only_if, *error_if;	/* over columns of .fields; or NULL */
+	GArray *links;			/* struct rule_link */
 };
 
 /* How a rule uses the events of a row. */
@@ -37,7 +59,7 @@ struct rule_use {
 	char *text[1 + RULE_STARS];	/* of SLOT_EVENT and of SLOT_STAR1 ...; NULL: there is no such star */
 };
 
-enum rule_parent { PARENT_NONE, PARENT_THREAD, PARENT_RULE };
+enum rule_parent { PARENT_NONE, PARENT_THREAD, PARENT_RULE, PARENT_LINK };
 
 /*
  * Marks in the texts of a template that uses tables, and so in texts of annotations until lookups.h replaces them:
@@ -51,19 +73,6 @@ enum { LOOKUP_TABLE = '[', LOOKUP_END = ']', LOOKUP_FIRST = '(', LOOKUP_OR = '|'
 #define LOOKUP_DEPTH 8			/* of tables in keys of tables */
 /* Bits of annot.looks_up. KEY: .val is a part of the key .trace; TEXT: .key of an annotation of a log */
 enum { LOOKS_UP_NAME = 1, LOOKS_UP_SERVICE = 2, LOOKS_UP_VALUE = 4, LOOKS_UP_KEY = 8, LOOKS_UP_TEXT = 16 };
-
-struct rule_template {			/* text, field, text, field, ... text */
-	bool looks_up;			/* the texts have marks, and values are written for them */
-	GPtrArray *texts;		/* char *, one more than fields */
-	GArray *fields;			/* guint: index in the begin event's fields */
-};
-
-struct rule_key {
-	bool given, by_thread;
-	struct rule_template looked_up;	/* the parts of it that name entries of tables; .texts NULL: none */
-	guint n_looked_up;		/* how many these are */
-	GArray *fields;			/* guint: index in the event's fields, in order */
-};
 
 struct rule_severity {
 	bool has_field, has_scale;
@@ -138,6 +147,7 @@ bool rule_is_installed(uint32_t number);
 /* Stands among the names of event classes (timeline_has_event()) if an event of the rule had no value for this field of
  * its key. RULE_THREAD: no context tells its thread; the kernel's switches may. Free with g_free(). */
 #define RULE_THREAD "thread"
+#define RULE_LINK_OUT "(link)"		/* instead of a field: a link was looked for that may have been evicted */
 char *rule_keyless_name(const struct rule *r, const struct rule_event *e, const char *field);
 
 /* A rule that defines the table of that id; NULL: there is none. */

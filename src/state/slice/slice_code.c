@@ -417,7 +417,7 @@ static void code_annot(struct coder *c, struct slice *s, struct annot *a, const 
 	code_near(c, &a->span, before->span);
 	code_near(c, &a->parent, before->parent);
 	code_below(c, &a->type, ANNOT_NOTE + 1);
-	code_below(c, &a->mark, MARK_DEFINE + 1);
+	code_below(c, &a->mark, MARK_N);
 	code_below(c, &a->severity, SEVERITY_END);
 	code_bool(c, &a->by_kernel);
 	code_bool(c, &a->in_kernel);

@@ -5,6 +5,7 @@
 #include "state/kernel/annot.h"
 #include "state/kernel/rules_table.h"
 #include "state/kernel/slice_state.h"
+#include "state/spans/link_outs.h"
 #include "state/spans/lookups.h"
 
 #include "base/each.h"
@@ -34,6 +35,9 @@ struct pairs {
 	GHashTable *by_thread;	/* the same */
 	GHashTable *sizes;	/* traces of functions: uint64_t id -> number of spans */
 	struct lookups *lookups;	/* tables of rules */
+	GHashTable *joined;	/* uint64_t: trace -> spans in it whose parent is a link */
+	struct link_outs *outs;
+	struct begun_span linked;	/* room for find_parent() */
 	GHashTable *names;	/* of functions: uint64_t -> reftext */
 	guint names_of;		/* number of binaries when .names was filled */
 	int64_t ts;		/* instant of the newest mark */
@@ -69,6 +73,8 @@ struct pairs *pairs_new(struct slice *s, pairs_abandon abandon, void *data)
 	p->by_thread = frames_table();
 	p->sizes = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
 	p->lookups = lookups_new(s);
+	p->joined = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
+	p->outs = link_outs_new();
 	p->names = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, unref_text);
 	return p;
 }
@@ -80,6 +86,8 @@ void pairs_free(struct pairs *p)
 	g_hash_table_unref(p->by_key);
 	g_hash_table_unref(p->by_thread);
 	g_hash_table_unref(p->sizes);
+	g_hash_table_unref(p->joined);
+	link_outs_free(p->outs);
 	g_hash_table_unref(p->names);
 	lookups_free(p->lookups);
 	g_free(p);
@@ -338,11 +346,30 @@ static uint64_t rule_key(uint32_t rule, const struct annot *a, uint64_t key, boo
 	return by_thread ? mixed(h, thread) : h;
 }
 
-static const struct begun_span *find_parent(const struct pairs *p, const struct rule *r,
+static guint add_to(GHashTable *table, uint64_t trace)
+{
+	guint n = GPOINTER_TO_UINT(g_hash_table_lookup(table, &trace)) + 1;
+	g_hash_table_insert(table, g_memdup2(&trace, sizeof trace), GUINT_TO_POINTER(n));
+	return n;
+}
+
+/* The span that sent what this one takes. NULL: there is none, its trace takes no more spans, or is full. */
+static const struct begun_span *linked_parent(struct pairs *p, const struct annot *a)
+{
+	const struct link_out *out = a->parent == RULE_NO_KEY ? NULL : link_outs_find(p->outs, a->parent);
+	if (!out || out->closed || add_to(p->joined, out->trace) > LIMIT_LINKED_SPANS)
+		return NULL;
+	p->linked = (struct begun_span){ .trace = out->trace, .span = out->span };
+	return &p->linked;
+}
+
+static const struct begun_span *find_parent(struct pairs *p, const struct rule *r,
 				       const struct annot *a, uint64_t thread)
 {
 	if (r->parent == PARENT_NONE)
 		return NULL;
+	if (r->parent == PARENT_LINK)
+		return linked_parent(p, a);
 	if (r->parent == PARENT_THREAD)
 		return innermost(p->by_thread, thread);
 	if (r->parent_on_thread)
@@ -425,6 +452,45 @@ struct notes_left_out pairs_left_out(const struct pairs *p)
 	return p->left_out;
 }
 
+/* ---- links ---- */
+
+static enum pairs_result link_sent(struct pairs *p, struct annot *a)
+{
+	uint64_t key = a->address;
+	a->trace = p->last.trace;
+	a->span = p->last.span;
+	if (!p->foreign)
+		link_outs_put(p->outs, &(struct link_out){ .key = key, .trace = a->trace, .span = a->span, .ts = a->ts,
+							    .host = a->host, .in_kernel = a->in_kernel });
+	return PAIRS_FOREIGN;
+}
+
+/* The message may be one that was dropped. */
+static void note_evicted(struct pairs *p, const struct annot *a)
+{
+	if (!rule_is_installed(a->rule))	/* the file of the slice is wrong */
+		return;
+	const struct rule *r = rule_at(a->rule);
+	g_hash_table_add(p->s->classes, rule_keyless_name(r, p->last.mark == MARK_BEGIN ? &r->begin : &r->end,
+							  RULE_LINK_OUT));
+}
+
+static enum pairs_result link_taken(struct pairs *p, struct annot *a)
+{
+	const struct link_out *out = link_outs_find(p->outs, a->address);
+	a->trace = p->last.trace;
+	a->span = p->last.span;
+	if (!p->foreign && !out && link_outs_evicted(p->outs))
+		note_evicted(p, a);
+	if (p->foreign || !out)
+		return PAIRS_FOREIGN;
+	a->address = out->trace;
+	a->parent = out->span;
+	a->out_ts = out->ts;
+	a->port = out->host << 1 | out->in_kernel;
+	return PAIRS_TAKEN;
+}
+
 /* ---- BlkKin's ---- */
 
 static void blkkin(struct pairs *p, const struct annot *a, bool opens, bool ends)
@@ -466,6 +532,8 @@ enum pairs_result pairs_take(struct pairs *p, struct annot *a, bool opens, bool 
 		a->parent = p->last.parent;
 		return p->foreign ? PAIRS_FOREIGN : PAIRS_TAKEN;
 	}
+	if (a->mark == MARK_LINK_OUT || a->mark == MARK_LINK_IN)
+		return (a->mark == MARK_LINK_OUT ? link_sent : link_taken)(p, a);
 	p->foreign = false;
 	if (a->mark == MARK_NOTE)
 		note(p, a);
@@ -496,7 +564,10 @@ void pairs_forget(struct pairs *p, bool (*evicted)(uint64_t trace, void *data), 
 {
 	forget_in(p->by_key, evicted, data);
 	forget_in(p->by_thread, evicted, data);
-	TABLE_EACH(each, p->sizes)
-		if (evicted(*(uint64_t *)each.key, data))
-			g_hash_table_iter_remove(&each.it);
+	link_outs_close(p->outs, evicted, data);
+	GHashTable *const tables[] = { p->sizes, p->joined };
+	for (size_t i = 0; i < G_N_ELEMENTS(tables); i++)
+		TABLE_EACH(each, tables[i])
+			if (evicted(*(uint64_t *)each.key, data))
+				g_hash_table_iter_remove(&each.it);
 }

@@ -7,6 +7,7 @@
 #include "state/kernel/rules_table.h"
 #include "state/kernel/subscriptions.h"
 #include "state/spans/preset_head.h"
+#include "state/spans/rule_links.h"
 #include "state/spans/rule_text.h"
 #include "state/store/timeline.h"
 
@@ -53,6 +54,7 @@ static bool refuse(const struct rules_reading *r, const char *format, ...)
 static void event_init(struct rule_event *e)
 {
 	e->fields = g_ptr_array_new_with_free_func(g_free);
+	e->links = rule_links_new();
 }
 
 static void event_clear(struct rule_event *e)
@@ -60,6 +62,7 @@ static void event_clear(struct rule_event *e)
 	g_free(e->name);
 	g_free(e->glob);
 	g_ptr_array_unref(e->fields);
+	g_array_unref(e->links);
 	expr_free(e->only_if);
 	expr_free(e->error_if);
 }
@@ -324,12 +327,38 @@ static bool take_service(const struct rules_reading *r, const char *text)
 	return take_template(r, &r->rule->service, text);
 }
 
+static bool take_links(const struct rules_reading *r, struct rule_event *e, bool out, const char *text)
+{
+	g_autofree char *wrong = rule_links_take(e, out, text);
+	return !wrong || refuse(r, "%s", wrong);
+}
+
+static bool take_link_out(const struct rules_reading *r, const char *text)
+{
+	return take_links(r, &r->rule->begin, true, text);
+}
+
+static bool take_link_in(const struct rules_reading *r, const char *text)
+{
+	return take_links(r, &r->rule->begin, false, text);
+}
+
+static bool take_end_link_out(const struct rules_reading *r, const char *text)
+{
+	return take_links(r, &r->rule->end, true, text);
+}
+
+static bool take_end_link_in(const struct rules_reading *r, const char *text)
+{
+	return take_links(r, &r->rule->end, false, text);
+}
+
 static bool take_parent(const struct rules_reading *r, const char *text)
 {
-	bool thread = g_str_equal(text, "thread");
-	r->rule->parent = thread ? PARENT_THREAD : PARENT_RULE;
+	bool thread = g_str_equal(text, "thread"), link = g_str_equal(text, "link");
+	r->rule->parent = thread ? PARENT_THREAD : link ? PARENT_LINK : PARENT_RULE;
 	g_free(r->rule->parent_name);
-	r->rule->parent_name = thread ? NULL : g_strdup(text);
+	r->rule->parent_name = thread || link ? NULL : g_strdup(text);
 	return true;
 }
 
@@ -405,6 +434,8 @@ static const struct {
 	{ "text", take_name, OF_ANNOTATIONS }, { "severity", take_severity, OF_ANNOTATIONS },
 	{ "scale", take_scale, OF_ANNOTATIONS },
 	{ "key", take_begin_key, OF_TABLES }, { "value", take_name, OF_TABLES }, { "scope", take_scope, OF_TABLES },
+	{ "link_out", take_link_out, OF_SPANS }, { "link_in", take_link_in, OF_SPANS },
+	{ "end_link_out", take_end_link_out, OF_SPANS }, { "end_link_in", take_end_link_in, OF_SPANS },
 };
 
 static unsigned group_of(const struct rule *r)
@@ -480,6 +511,8 @@ static bool check_rule(const struct rules_reading *reading, const struct rule *r
 		return refuse(&at, "[%s]: begin_key and end_key name different numbers of fields", rule->name);
 	if (rule->parent_key.given && rule->parent != PARENT_RULE)
 		return refuse(&at, "[%s]: parent_key needs parent=RULE", rule->name);
+	if (rule->parent == PARENT_LINK && !rule_links_takes(&rule->begin))
+		return refuse(&at, "[%s]: parent=link needs link_in=NAME(FIELD, ...)", rule->name);
 	return true;
 }
 
@@ -520,8 +553,8 @@ static bool begin_group(struct rules_reading *r, const char *name)
 	if (g_str_has_prefix(name, PRESET))
 		return begin_preset(r, name + strlen(PRESET));
 	g_autofree char *plain = g_strstrip(g_strdup(name + strlen(prefix)));
-	if (!*plain || g_str_equal(plain, "thread"))
-		return refuse(r, "[%s]: a rule needs a name other than 'thread'", name);
+	if (!*plain || g_str_equal(plain, "thread") || g_str_equal(plain, "link"))
+		return refuse(r, "[%s]: a rule needs a name other than 'thread' and 'link'", name);
 	if (!defines && find_rule(r->rules, r->preset, plain))
 		return refuse(r, "[%s]: there is a rule of this name already", plain);
 	if (r->rules->all->len >= LIMIT_RULES)
@@ -780,6 +813,18 @@ static void add_table_notes(GString *text, const struct rule *r, const struct ti
 				       text->len ? ", " : "", LIMIT_TABLE_ENTRIES);
 }
 
+/* Appends what of its links the event did not have, and whether messages may have been evicted. */
+static void add_link_keys(GString *text, const struct rule *r, const struct rule_event *e, const struct timeline *tl)
+{
+	g_autofree char *evicted = rule_keyless_name(r, e, RULE_LINK_OUT);
+
+	ARRAY_EACH(const struct rule_link, l, e->links)
+		add_key(text, r, e, &l->key, l->out ? "link_out" : "link_in", tl);
+	if (timeline_has_event(tl, evicted))
+		g_string_append_printf(text, "%s%s took messages that are not among the newest %d of link_out",
+				       text->len ? ", " : "", e->name, LIMIT_LINK_OUTS);
+}
+
 char *rules_missing_text(size_t i, const struct timeline *tl)
 {
 	const struct rule *r = rule_at((unsigned)i);
@@ -797,6 +842,8 @@ char *rules_missing_text(size_t i, const struct timeline *tl)
 	if (r->parent == PARENT_RULE)
 		add_key(text, r, &r->begin, &r->parent_key, "parent_key", tl);
 	add_table_notes(text, r, tl);
+	for (size_t e = 0; e < G_N_ELEMENTS(events); e++)
+		add_link_keys(text, r, events[e], tl);
 	g_autofree char *crowded = rules_crowded((unsigned)i);
 	if (crowded)
 		g_string_append_printf(text, "%sno room for the fields of %s (at most %d of an event, %d events)",

@@ -10,6 +10,8 @@
  *     key= begin_key= end_key=            an end belongs to the beginning with the same key
  *     name= service= tags=                texts, with fields of the begin event
  *     parent= parent_key= nested= async=  where it belongs
+ *     link_out= link_in=                  messages that the begin event sends, and takes: NAME(field, ...)
+ *     end_link_out= end_link_in=          the same of the end event
  *
  *     [table symbol]                      later names use ${symbol[callback]}
  *     event= if= key= value= scope=       the event that defines an entry, what for, and what it means

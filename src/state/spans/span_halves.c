@@ -30,8 +30,10 @@ static void add_half(struct spans *sp, const uint32_t *ids, guint n, enum span_k
 		.annots = ids, .n_annots = n, .kind = kind, .nth = (uint8_t)nth, .id = first->span,
 		.thread = ID_NONE, .service = first->service,
 	};
-	for (guint i = 0; i < n && !h.parent; i++)
-		h.parent = g_array_index(sp->s->annots, struct annot, ids[i]).parent;
+	for (guint i = 0; i < n && !h.parent; i++) {
+		const struct annot *a = &g_array_index(sp->s->annots, struct annot, ids[i]);
+		h.parent = a->mark == MARK_LINK_IN ? 0 : a->parent;	/* a link's is another span */
+	}
 	*vec_add(&sp->halves, struct half) = h;
 }
 

@@ -120,7 +120,7 @@ void spans_free(struct spans *sp)
 	struct vec *const rooms[] = {
 		&sp->ids, &sp->halves, &sp->segments, &sp->children, &sp->calls, &sp->chains,
 		&sp->inner, &sp->stack, &sp->starts, &sp->known, &sp->known_neighbours,
-		&sp->outstanding, &sp->in_device, &p->annotations, &p->tags, &p->waits,
+		&sp->outstanding, &sp->in_device, &p->annotations, &p->tags, &p->linked, &p->waits,
 		&p->calls, &p->slow, &p->links, &p->neighbour_list.all, &p->chain_neighbours.all,
 	};
 	for (size_t i = 0; i < G_N_ELEMENTS(rooms); i++)
@@ -510,12 +510,26 @@ static void add_note(struct spans *sp, const struct half *h, const struct annot 
 		a->severity };
 }
 
+static struct span_link link_of(const struct spans *sp, const struct annot *a)
+{
+	int64_t lost;
+	return (struct span_link){
+		.out_ns = a->out_ts, .in_ns = a->ts, .trace_id = a->address, .span_id = a->parent,
+		.name = text_of(sp, a->key),
+		.unsure = losses_find(&sp->s->losses, a->port >> 1, a->port & 1, a->out_ts, a->ts, &lost),
+	};
+}
+
 static void fill_annots(struct spans *sp, const struct half *h, struct span *span)
 {
-	struct vec *events = &sp->parts.annotations, *tags = &sp->parts.tags;
-	events->len = tags->len = 0;
+	struct vec *events = &sp->parts.annotations, *tags = &sp->parts.tags, *linked = &sp->parts.linked;
+	events->len = tags->len = linked->len = 0;
 	for (guint i = 0; i < h->n_annots; i++) {
 		const struct annot *a = annot_of(sp, h, i);
+		if (a->mark == MARK_LINK_IN) {
+			*vec_add(linked, struct span_link) = link_of(sp, a);
+			continue;
+		}
 		if (a->type == ANNOT_NOTE) {
 			add_note(sp, h, a);
 			continue;
@@ -532,6 +546,8 @@ static void fill_annots(struct spans *sp, const struct half *h, struct span *spa
 	span->n_annotations = events->len;
 	span->tags = tags->data;
 	span->n_tags = tags->len;
+	span->links = linked->data;
+	span->n_links = linked->len;
 }
 
 /* ---- publication ---- */

@@ -51,7 +51,7 @@ enum core { CORE_NONE, CORE_CS, CORE_CR, CORE_SR, CORE_SS, CORE_START, CORE_END,
 
 /* Buffers for one span. */
 struct parts_of_span {
-	struct vec annotations, tags, waits, calls, slow, links;
+	struct vec annotations, tags, linked, waits, calls, slow, links;
 	struct neighbour_list neighbour_list, chain_neighbours;
 	/* holds a struct span_runqueue */
 	_Alignas(struct span_runqueue) char neighbours[sizeof(struct span_runqueue) +

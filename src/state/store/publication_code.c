@@ -239,6 +239,15 @@ static void code_annotations(struct span_coder *x, struct span *s)
 		code_reftext(x, &s->tags[i].val);
 		code_bool(x->c, &s->tags[i].is_int);
 	}
+	CODE_ARRAY(x, s->links, s->n_links, 6);
+	for (uint32_t i = 0; i < s->n_links; i++) {
+		code_instant(x->c, &s->links[i].out_ns);
+		code_instant(x->c, &s->links[i].in_ns);
+		code_u64(x->c, &s->links[i].trace_id);
+		code_u64(x->c, &s->links[i].span_id);
+		code_reftext(x, &s->links[i].name);
+		code_bool(x->c, &s->links[i].unsure);
+	}
 }
 
 static void code_calls(struct span_coder *x, struct span *s)
@@ -347,6 +356,7 @@ static struct span *read_span(struct span_coder *x)
 	struct span *s = span_pack(&read);
 	g_free(read.annotations);
 	g_free(read.tags);
+	g_free(read.links);
 	g_free(read.waits);
 	g_free(read.calls);
 	g_free(read.slow);

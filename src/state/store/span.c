@@ -60,7 +60,8 @@ static size_t span_runqueue_size(const struct span_runqueue *b)
 void span_seal(struct span *s)
 {
 	s->bytes = allocated(1, sizeof *s) + allocated(s->n_annotations, sizeof *s->annotations) +
-		   allocated(s->n_tags, sizeof *s->tags) + allocated(s->n_waits, sizeof *s->waits) +
+		   allocated(s->n_tags, sizeof *s->tags) + allocated(s->n_links, sizeof *s->links) +
+		   allocated(s->n_waits, sizeof *s->waits) +
 		   allocated(s->n_calls, sizeof *s->calls) + allocated(s->n_slow, sizeof *s->slow) +
 		   allocated(s->n_chain, sizeof *s->chain) +
 		   allocated(s->runqueue != NULL, span_runqueue_size(s->runqueue));
@@ -81,10 +82,11 @@ static void *pack(char **at, const void *from, size_t size)
 struct span *span_pack(const struct span *s)
 {
 	size_t annotations = s->n_annotations * sizeof *s->annotations, tags = s->n_tags * sizeof *s->tags;
+	size_t links = s->n_links * sizeof *s->links;
 	size_t waits = s->n_waits * sizeof *s->waits, calls = s->n_calls * sizeof *s->calls;
 	size_t slow = s->n_slow * sizeof *s->slow, chain = s->n_chain * sizeof *s->chain;
 	size_t runqueue = span_runqueue_size(s->runqueue);
-	size_t size = sizeof *s + annotations + tags + waits + calls + slow + chain + runqueue;
+	size_t size = sizeof *s + annotations + tags + links + waits + calls + slow + chain + runqueue;
 	struct span *r = g_malloc(size);
 	char *at = (char *)(r + 1);
 
@@ -92,6 +94,7 @@ struct span *span_pack(const struct span *s)
 	r->packed = true;
 	r->annotations = pack(&at, s->annotations, annotations);
 	r->tags = pack(&at, s->tags, tags);
+	r->links = pack(&at, s->links, links);
 	r->waits = pack(&at, s->waits, waits);
 	r->calls = pack(&at, s->calls, calls);
 	r->slow = pack(&at, s->slow, slow);
@@ -185,6 +188,7 @@ void span_unref(struct span *s)
 	if (!s->packed) {
 		g_free(s->annotations);
 		g_free(s->tags);
+		g_free(s->links);
 		g_free(s->waits);
 		g_free(s->calls);
 		g_free(s->slow);

@@ -38,6 +38,14 @@ struct span_tag {
 	bool is_int;
 };
 
+/* A message that the span took from another one, which is not its parent by this: a link by a rule (rules.h). */
+struct span_link {
+	int64_t out_ns, in_ns;		/* when it was sent, and taken, each by its host's clock */
+	uint64_t trace_id, span_id;	/* of the span that sent it */
+	const char *name;		/* of the link */
+	bool unsure;			/* events were lost meanwhile: a later message may have had the same key */
+};
+
 /* An interval off the CPU inside the span. */
 struct span_wait {
 	int64_t begin_ns;		/* switched out, or the span's beginning */
@@ -126,12 +134,13 @@ struct span {
 	int64_t disk_queue_ns;		/* of part[PART_DISK]: its requests were still in the device's queue */
 	struct span_annotation *annotations;	/* n_annotations; likewise the other arrays */
 	struct span_tag *tags;
+	struct span_link *links;	/* in order of .in_ns */
 	struct span_wait *waits;
 	struct span_call *calls;
 	struct span_slow_call *slow;
 	struct chain_link *chain;	/* in order of beginning */
 	struct span_runqueue *runqueue;	/* NULL: its thread was never runnable */
-	uint32_t n_annotations, n_tags, n_calls, n_chain;
+	uint32_t n_annotations, n_tags, n_links, n_calls, n_chain;
 	uint32_t n_waits, n_waits_more, n_slow, n_slow_more;	/* more: those that are not stored */
 	size_t bytes;			/* memory, approximate: texts shorter than SPAN_LONG_TEXT count as if no
 					 * other span had them; the timeline counts longer ones */
@@ -193,6 +202,8 @@ static inline void span_each_text(const struct span *s, void (*visit)(const char
 		visit(s->tags[i].key, data);
 		visit(s->tags[i].val, data);
 	}
+	for (uint32_t i = 0; i < s->n_links; i++)
+		visit(s->links[i].name, data);
 }
 
 /* ---- for makers of spans ---- */

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The lines link_out= and link_in= of rules (rules.h): "NAME(field, ...), NAME(field, ...)". */
+#ifndef BLK_STATE_SPANS_RULE_LINKS_H
+#define BLK_STATE_SPANS_RULE_LINKS_H
+
+#include "state/kernel/rules_table.h"
+
+GArray *rule_links_new(void);		/* of struct rule_link, which it frees; empty */
+
+/* Adds the links of the text to the event, and their fields. Returns NULL, or what is wrong (g_free). Fields: at
+ * least one; "host" is the host of the event. */
+char *rule_links_take(struct rule_event *e, bool out, const char *text);
+
+/* Has the event a link_in? */
+bool rule_links_takes(const struct rule_event *e);
+
+#endif

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Links of spans by rules: what they say of messages, in views and exports. */
+#include "lib/sources.h"
+#include "export/export.h"
+#include "state/publish/model.h"
+#include "state/spans/rules.h"
+#include "state/store/timeline.h"
+#include "views/span_detail.h"
+#include "views/spans.h"
+#include "views/waterfall.h"
+
+#include <string.h>
+
+#define RULES "[send]\nbegin=p:send\nend=p:sent\nkey=id\nend_link_out=msg(stamp)\nname=send ${id}\nservice=talker\n" \
+	"[take]\nbegin=p:take\nend=p:taken\nkey=id\nlink_in=msg(stamp)\nname=take ${id}\nservice=listener\n"
+#define SENDS "10 0 u@a:p:send id=1 ctx.vtid=7 ctx.vpid=7\n15 0 u@a:p:sent id=1 stamp=99 ctx.vtid=7 ctx.vpid=7\n"
+#define TAKES "40 0 u@b:p:take id=2 stamp=99 ctx.vtid=8 ctx.vpid=8\n50 0 u@b:p:taken id=2 ctx.vtid=8 ctx.vpid=8\n"
+
+static struct timeline *timeline_by(const char *text, const char *script)
+{
+	g_autoptr(GError) error = NULL;
+	struct rules *r = rules_new();
+	g_assert_true(rules_parse(r, "rules", text, strlen(text), false, &error) && rules_check(r, &error) &&
+		      rules_install(r, &error));
+	struct timeline *tl = timeline_of_script(script, &(struct model_options){ 0 });
+	rules_install(NULL, NULL);
+	return tl;
+}
+
+static const struct span *named(const struct timeline *tl, const char *name)
+{
+	for (size_t i = 0; i < timeline_n_spans(tl); i++)
+		if (g_str_equal(timeline_span(tl, i)->name, name))
+			return timeline_span(tl, i);
+	g_error("no span %s", name);
+}
+
+static void test_link(void)
+{
+	g_autoptr(blk_timeline) tl = timeline_by(RULES, SENDS TAKES);
+	const struct span *from = named(tl, "send 1"), *to = named(tl, "take 2");
+	g_assert_cmpuint(to->n_links, ==, 1);
+	g_assert_cmpuint(from->n_links, ==, 0);
+	g_assert_cmpuint(to->links[0].trace_id, ==, from->trace_id);
+	g_assert_cmpuint(to->links[0].span_id, ==, from->span_id);
+	g_assert_cmpint(to->links[0].out_ns, ==, 15);
+	g_assert_cmpint(to->links[0].in_ns, ==, 40);
+	g_assert_false(to->links[0].unsure);
+	g_assert_cmpuint(to->parent_id, ==, 0);
+	g_assert_cmpuint(to->trace_id, !=, from->trace_id);
+	g_assert_true(span_linked(tl, &to->links[0]) == from);
+}
+
+/* A message is unsure if events of the sender's host were lost meanwhile, and only then. */
+static void test_unsure(void)
+{
+	static const struct { const char *loss; bool unsure; } each[] = {
+		{ "30 0 u@a:!lost begin=20 end=30 events=5\n", true },
+		{ "14 0 u@a:!lost begin=11 end=14 events=5\n", false },
+		{ "30 0 u@b:!lost begin=20 end=30 events=5\n", false },
+	};
+	for (size_t i = 0; i < G_N_ELEMENTS(each); i++) {
+		g_autofree char *script = g_strconcat(SENDS, each[i].loss, TAKES, NULL);
+		g_autoptr(blk_timeline) tl = timeline_by(RULES, script);
+		g_assert_cmpuint(named(tl, "take 2")->n_links, ==, 1);
+		g_assert_true(named(tl, "take 2")->links[0].unsure == each[i].unsure);
+	}
+}
+
+/* With host in the key, a message of another host is another one. */
+static void test_host(void)
+{
+	static const char text[] = "[send]\nbegin=p:send\nend=p:sent\nkey=id\nend_link_out=msg(host, stamp)\n"
+		"[take]\nbegin=p:take\nend=p:taken\nkey=id\nname=take ${id}\nlink_in=msg(host, stamp)\n";
+	g_autoptr(blk_timeline) tl = timeline_by(text, SENDS TAKES
+		"60 0 u@a:p:take id=3 stamp=99 ctx.vtid=8 ctx.vpid=8\n70 0 u@a:p:taken id=3 ctx.vtid=8 ctx.vpid=8\n");
+	g_assert_cmpuint(named(tl, "take 2")->n_links, ==, 0);
+	g_assert_cmpuint(named(tl, "take 3")->n_links, ==, 1);
+}
+
+/* An event takes what others sent before, not what it sends itself: a chain through one event. */
+static void test_relay(void)
+{
+	static const char text[] = "[hop]\nbegin=p:hop\nend=p:end\nkey=id\nname=hop ${id}\n"
+		"link_in=m(n)\nlink_out=m(n)\nparent=link\n";
+	g_autoptr(blk_timeline) tl = timeline_by(text,
+		"10 0 u@a:p:hop id=1 n=5\n11 0 u@a:p:end id=1\n20 0 u@b:p:hop id=2 n=5\n21 0 u@b:p:end id=2\n"
+		"30 0 u@c:p:hop id=3 n=5\n31 0 u@c:p:end id=3\n");
+	g_assert_cmpuint(named(tl, "hop 1")->n_links, ==, 0);
+	g_assert_cmpuint(named(tl, "hop 1")->parent_id, ==, 0);
+	g_assert_cmpuint(named(tl, "hop 2")->parent_id, ==, named(tl, "hop 1")->span_id);
+	g_assert_cmpuint(named(tl, "hop 3")->parent_id, ==, named(tl, "hop 2")->span_id);
+	g_assert_cmpuint(named(tl, "hop 3")->trace_id, ==, named(tl, "hop 1")->trace_id);
+}
+
+/* A text and a number are different keys; two fields are not their concatenation. */
+static void test_keys(void)
+{
+	static const char text[] = "[send]\nbegin=p:send\nend=p:sent\nkey=id\nlink_out=msg(x, y)\n"
+		"[take]\nbegin=p:take\nend=p:taken\nkey=id\nname=take ${id}\nlink_in=msg(x, y)\n"
+		"[other]\nbegin=p:other\nend=p:taken\nkey=id\nname=other ${id}\nlink_in=mail(x, y)\n";
+	g_autoptr(blk_timeline) tl = timeline_by(text, "10 0 u:p:send id=1 x=\"ab\" y=\"c\"\n11 0 u:p:sent id=1\n"
+		"12 0 u:p:send id=1 x=1 y=2\n13 0 u:p:sent id=1\n"
+		"20 0 u:p:take id=2 x=\"a\" y=\"bc\"\n21 0 u:p:take id=3 x=\"1\" y=\"2\"\n"
+		"22 0 u:p:take id=4 x=\"ab\" y=\"c\"\n23 0 u:p:take id=5 x=1 y=2\n24 0 u:p:other id=6 x=1 y=2\n");
+	static const char *const without[] = { "take 2", "take 3", "other 6" }, *const with[] = { "take 4", "take 5" };
+	for (size_t i = 0; i < G_N_ELEMENTS(without); i++)
+		g_assert_cmpuint(named(tl, without[i])->n_links, ==, 0);
+	for (size_t i = 0; i < G_N_ELEMENTS(with); i++)
+		g_assert_cmpuint(named(tl, with[i])->n_links, ==, 1);
+}
+
+static char *exported(const struct timeline *tl, enum span_format format)
+{
+	unsigned n;
+	return span_export(tl, &(struct span_selection){ .slowest = 10 }, format, &n, NULL);
+}
+
+static void assert_has(const char *text, const char *part)
+{
+	if (!strstr(text, part))
+		g_error("no %s in %s", part, text);
+}
+
+static void test_exports(void)
+{
+	g_autoptr(blk_timeline) tl = timeline_by(RULES, SENDS TAKES);
+	const struct span *from = named(tl, "send 1");
+	g_autofree char *json = exported(tl, SPAN_JSON), *otlp = exported(tl, SPAN_OTLP);
+	g_autofree char *perfetto = exported(tl, SPAN_PERFETTO), *zipkin = exported(tl, SPAN_ZIPKIN);
+	g_autofree char *ids = g_strdup_printf("\"links\":[{\"traceId\":\"0000000000000000%016" G_GINT64_MODIFIER
+		"x\",\"spanId\":\"%016" G_GINT64_MODIFIER "x\"", from->trace_id, from->span_id);
+	assert_has(json, "\"out_ns\":15,\"in_ns\":40,\"unsure\":false");
+	assert_has(otlp, ids);
+	/* from its end, of which the last ns is inside */
+	assert_has(perfetto, "\"ts\":0.004,\"cat\":\"link\",\"id\":1,\"name\":\"msg\"");
+	assert_has(perfetto, "\"ts\":0.030,\"cat\":\"link\",\"id\":1,\"bp\":\"e\",\"name\":\"msg\"");
+	g_assert_null(strstr(zipkin, "link"));
+}
+
+static void test_views(void)
+{
+	g_autoptr(blk_timeline) tl = timeline_by(RULES, SENDS TAKES);
+	struct view_query q = VIEW_QUERY_INIT;
+	struct rows *rows = view_find("spans")->build(tl, &q);
+	char *text = NULL;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+	rows_print(out, view_find("spans"), rows, FORMAT_JSON, false);
+	fclose(out);
+	assert_has(text, "\"linked_from\":\"send 1 in talker\",\"link_ns\":25");
+	assert_has(text, "\"linked_from\":null,\"link_ns\":null");
+	free(text);
+	rows_free(rows);
+
+	query_set_trace(&q, named(tl, "take 2")->trace_id);
+	rows = view_waterfall.build(tl, &q);
+	g_assert_cmpuint(rows->rows->len, ==, 1);
+	g_autoptr(GPtrArray) lines = span_detail(rows, rows->rows->pdata[0]);
+	g_ptr_array_add(lines, NULL);
+	g_autofree char *page = g_strjoinv("\n", (char **)lines->pdata);
+	assert_has(page, "msg from send 1 in talker, after 25ns");
+	rows_free(rows);
+}
+
+int main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+	g_test_add_func("/links/link", test_link);
+	g_test_add_func("/links/unsure", test_unsure);
+	g_test_add_func("/links/host", test_host);
+	g_test_add_func("/links/relay", test_relay);
+	g_test_add_func("/links/keys", test_keys);
+	g_test_add_func("/links/exports", test_exports);
+	g_test_add_func("/links/views", test_views);
+	return g_test_run();
+}
