@@ -145,8 +145,8 @@ CASES = {
     "ros2": ({"ros2:callback_start": "h64 callback, u8 is_intra_process", "ros2:callback_end": "h64 callback"}, [
         (1000, 71, "ros2:callback_start", 0x10, 0), (1100, 71, "ros2:callback_start", 0x20, 1), (1150, 91, "ros2:callback_start", 0x10, 0),
         (1200, 71, "ros2:callback_end", 0x20), (1300, 71, "ros2:callback_end", 0x10), (1400, 91, "ros2:callback_end", 0x10)], {
-        (1000, 71, "callback 0x10"): (1300, None, False), (1100, 71, "callback 0x20"): (1200, "callback 0x10", False),
-        (1150, 91, "callback 0x10"): (1400, None, False)}),
+        (1000, 71, "0x10"): (1300, None, False), (1100, 71, "0x20"): (1200, "0x10", False),
+        (1150, 91, "0x10"): (1400, None, False)}),
     "thapi": ({"lttng_ust_cuda:cuInit_entry": "u32 Flags", "lttng_ust_cuda:cuInit_exit": "i32 cuResult", "lttng_ust_cudart:cudaMalloc_entry": "u64 size",
                "lttng_ust_cudart:cudaMalloc_exit": "i32 cudaResult", "lttng_ust_zet:zetInit_entry": "", "lttng_ust_zet:zetInit_exit": "u32 zeResult",
                "lttng_ust_ze:zeInit_entry": "", "lttng_ust_ze:zeInit_exit": "u32 zeResult", "lttng_ust_mpi:MPI_Wait_entry": "h64 request",

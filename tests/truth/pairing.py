@@ -313,12 +313,21 @@ class Span:
         self.error, self.parent = False, None
 
 
+def messages(text, fields):
+    """(name, values) of "NAME(FIELD, ...), NAME(FIELD)" for which the event has all fields."""
+    for name, inner in re.findall(r"(\w+)\(([^)]*)\)", text):
+        key = tuple(fields["ctx.(host)"] if n == "host" else fields.get(n) for n in names(inner))
+        if None not in key:
+            yield name, key
+
+
 class Pairing:
     """The spans of a trace, by rules."""
 
     def __init__(self, rules, tables=None):
         self.rules, self.spans, self.tables = rules, [], Tables(tables or [])
         self.by_key, self.by_thread = collections.defaultdict(list), collections.defaultdict(list)
+        self.sent = {}      # (name of a message, its key) -> the span that sent it last
         self.uses = {}      # name of an event: ([(rule, texts of its stars)] that it ends, the same that it begins)
 
     def uses_of(self, name):
@@ -340,6 +349,10 @@ class Pairing:
         for rule, stars in begins:
             self.begins(rule, event, {**event.fields, **stars})
 
+    def sends(self, span, text, fields):
+        for message in messages(text or "", fields):
+            self.sent[message] = span
+
     def close(self, span, key, thread):
         self.by_key[key].remove(span)
         if span in self.by_thread[thread]:
@@ -359,12 +372,15 @@ class Pairing:
         span = stack[-1]
         self.close(span, key, (event.host, span.tid))
         span.end = event.ns
+        self.sends(span, rule.lines.get("end_link_out"), fields)
         span.error = bool(rule.error_if and rule.error_if(fields))
 
     def parent_of(self, rule, event, fields):
         where = rule.lines.get("parent")
         if where is None:
             return None
+        if where == "link":
+            return next((self.sent[m] for m in messages(rule.lines["link_in"], fields) if m in self.sent), None)
         if where == "thread":
             stack = self.by_thread[event.host, fields.get("ctx.vtid")]
             return stack[-1] if stack else None
@@ -387,6 +403,7 @@ class Pairing:
         if key and not rule.nested and self.by_key[key]:
             self.close(self.by_key[key][-1], key, (event.host, self.by_key[key][-1].tid))
         span.parent = self.parent_of(rule, event, fields)
+        self.sends(span, rule.lines.get("link_out"), fields)
         if key:
             self.by_key[key].append(span)
             if not rule.is_async:

@@ -842,7 +842,7 @@ char *rules_missing_text(size_t i, const struct timeline *tl)
 	if (r->parent == PARENT_RULE)
 		add_key(text, r, &r->begin, &r->parent_key, "parent_key", tl);
 	add_table_notes(text, r, tl);
-	for (size_t e = 0; e < G_N_ELEMENTS(events); e++)
+	for (size_t e = 0; e < G_N_ELEMENTS(events) && !r->preset; e++)	/* as above: versions have different fields */
 		add_link_keys(text, r, events[e], tl);
 	g_autofree char *crowded = rules_crowded((unsigned)i);
 	if (crowded)
