@@ -8,7 +8,7 @@
 
 #include "app/exit_code.h"
 #include "app/input.h"
-#include "app/presets_used.h"
+#include "state/spans/presets_used.h"
 #include "app/read_options.h"
 #include "views/metric.h"
 

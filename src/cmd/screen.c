@@ -4,7 +4,7 @@
 
 #include "cli/config.h"
 #include "cli/rule_files.h"
-#include "app/presets_used.h"
+#include "state/spans/presets_used.h"
 #include "app/debug_log.h"
 #include "app/host_clocks.h"
 #include "app/input.h"

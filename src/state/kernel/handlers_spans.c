@@ -534,12 +534,13 @@ static uint8_t severity_at(const struct ruled *at, const struct rule_severity *s
 	return severity_of_name(s->scale, t.str, t.len);
 }
 
-static void rule_annotates(struct fed_event *f, const struct rule_use *u)
+/* False: the rule's condition does not hold. */
+static bool rule_annotates(struct fed_event *f, const struct rule_use *u)
 {
 	const struct rule *r = rule_at(u->rule);
 	const struct ruled at = { f, r, &r->begin, u };
 	if (r->begin.only_if && !holds(&at, r->begin.only_if))
-		return;
+		return false;
 	struct annot a = annot_of_event(f);
 	a.type = ANNOT_NOTE;
 	a.mark = MARK_NOTE;
@@ -550,15 +551,20 @@ static void rule_annotates(struct fed_event *f, const struct rule_use *u)
 	a.key = r->text.texts ? fill_up_to(&at, &r->text, LIMIT_TEXT_BYTES) : strtab_add(f->s->texts, r->name);
 	add_annot(f, &a, true);
 	tag_fields(f, &at, &a);
+	return true;
 }
 
+/* Rules of presets only annotate with events that no other rule takes. */
 static void rules_annotate(struct fed_event *f, const GArray *begun)
 {
-	for (guint i = 0; i < begun->len; i++) {
-		const struct rule_use *u = &g_array_index(begun, struct rule_use, i);
-		if (rule_at(u->rule)->annotates)
-			rule_annotates(f, u);
-	}
+	bool taken = false;
+	for (int of_presets = 0; of_presets < 2 && !taken; of_presets++)
+		for (guint i = 0; i < begun->len; i++) {
+			const struct rule_use *u = &g_array_index(begun, struct rule_use, i);
+			const struct rule *r = rule_at(u->rule);
+			if (r->annotates && (r->preset != NULL) == of_presets)
+				taken |= rule_annotates(f, u);
+		}
 }
 
 static bool any_annotates(const GArray *begun)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Lines about the presets (state/spans/presets.h) whose events a trace has, for the screen and stderr. */
-#ifndef BLK_APP_PRESETS_USED_H
-#define BLK_APP_PRESETS_USED_H
+#ifndef BLK_STATE_SPANS_PRESETS_USED_H
+#define BLK_STATE_SPANS_PRESETS_USED_H
 
 #include "state/store/timeline.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* See presets_used.h. */
-#include "app/presets_used.h"
+#include "state/spans/presets_used.h"
 
 #include "state/spans/presets.h"
 #include "state/spans/rules.h"
