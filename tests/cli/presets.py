@@ -100,7 +100,8 @@ CASES = {
         "librbd:aio_complete_enter": "h64 completion, i64 rval", "librbd:aio_complete_exit": "", "librados:rados_stat_enter": "h64 io, string oid",
         "librados:rados_stat_exit": "i32 retval, u64 size", "rgw_op:before_data_transfer": "string req_id, u64 ofs",
         "rgw_op:after_data_transfer": "string req_id, u64 ofs", "rgw_op:processor_complete_enter": "string req_id",
-        "rgw_op:processor_complete_exit": "string req_id"}, [
+        "rgw_op:processor_complete_exit": "string req_id", "bluestore:transaction_total_duration": "h64 sequencer_id, u64 tid, f64 elapsed",
+        "bluestore:transaction_state_duration": "h64 sequencer_id, u64 tid, u8 state, f64 elapsed"}, [
         (1000, 71, "osd:ms_fast_dispatch", 8, 4, 9, 0), (1010, 71, "oprequest:mark_flag_point", 8, 4, 9, 0, 1, 1, "queued_for_pg", 0, 1),
         (1100, 72, "osd:opwq_process_start", 8, 4, 9, 0), (1110, 72, "oprequest:mark_flag_point", 8, 4, 9, 0, 1, 2, "reached_pg", 1, 3),
         (1200, 72, "osd:do_osd_op_pre", "obj", 1, 2, "write", 0), (1300, 72, "osd:do_osd_op_post", "obj", 1, 2, "write", 0, -5),
@@ -112,6 +113,7 @@ CASES = {
         (2600, 92, "librbd:aio_complete_enter", 0xa0, 512), (2610, 92, "librbd:aio_complete_exit"),
         (3000, 91, "librados:rados_stat_enter", 1, "obj"), (3100, 91, "librados:rados_stat_exit", -2, 0),
         (4000, 93, "rgw_op:before_data_transfer", "tx1", 0), (4100, 93, "rgw_op:after_data_transfer", "tx1", 0),
+        (5000, 73, "bluestore:transaction_state_duration", 0x10, 5, 2, 25e-9), (5100, 73, "bluestore:transaction_total_duration", 0x10, 5, 1.5e-7),
         (4200, 93, "rgw_op:processor_complete_enter", "tx1"), (4300, 93, "rgw_op:processor_complete_exit", "tx1")], {
         (1000, 71, "request"): (1600, None, False), (1000, 71, "queue"): (1100, "request", False), (1100, 72, "process"): (1600, "request", False),
         (1010, 71, "queued_for_pg"): (1110, "request", False), (1110, 72, "reached_pg"): (1550, "request", False),
@@ -119,6 +121,7 @@ CASES = {
         (2000, 91, "aio_read"): (2600, None, False), (2000, 91, "librbd aio_read"): (2010, None, False), (2020, 91, "aio_write"): (2500, None, True),
         (2020, 91, "librbd aio_write2"): (2030, None, False), (2500, 92, "librbd aio_complete"): (2510, None, False),
         (2600, 92, "librbd aio_complete"): (2610, None, False), (3000, 91, "rados_stat"): (3100, None, True),
+        (4975, 73, "transaction state_duration"): (5000, None, False), (4950, 73, "transaction total_duration"): (5100, None, False),
         (4000, 93, "data transfer"): (4100, None, False), (4200, 93, "complete"): (4300, None, False)}),
     "ganesha": ({"nfs_rpc:start": "h64 request", "nfs_rpc:end": "h64 request", "nfs4:op_read_start12": "u32 pos", "nfs4:op_read_end13": "i32 res",
                  "nfs4:op_open_start": "u32 pos", "nfs4:op_open_end": "i32 res"}, [
@@ -138,6 +141,20 @@ CASES = {
         (1600, 72, "qemu:virtio_blk_req_complete", 1, 0x10, 0)], {
         (1000, 71, "virtio-blk read"): (1600, None, False), (1010, 71, "virtio-blk write"): (1500, None, True), (1020, 71, "qcow2 write"): (1400, None, True),
         (1030, 71, "nvme command"): (1300, None, False), (1040, 71, "nvme command"): (1200, None, False)}),
+    "valkey": ({"valkey_commands:command_call": "string addr, string laddr, string name, u64 duration", "valkey_aof:aof_write": "u64 duration",
+                "valkey_aof:aof_write_alone": "u64 duration", "valkey_aof:aof_fsync_always": "u64 duration", "valkey_aof:aof_rename": "u64 duration",
+                "valkey_db:expire_cycle": "u64 duration", "valkey_cluster:cluster_config_write": "u64 duration", "valkey_sys:fork": "u64 duration",
+                "valkey_server:while_blocked_cron": "u64 duration", "valkey_server:command_unblocking": "u64 duration",
+                "valkey_server:eventloop": "u64 duration", "valkey_server:command": "u64 duration"}, [
+        (20000, 71, "valkey_commands:command_call", "10.0.0.1:5", "10.0.0.2:6379", "get", 7), (20010, 71, "valkey_server:command", 7),
+        (30000, 71, "valkey_aof:aof_write_alone", 2), (30010, 71, "valkey_aof:aof_write", 2), (31000, 71, "valkey_aof:aof_fsync_always", 1),
+        (32000, 71, "valkey_aof:aof_rename", 0), (33000, 71, "valkey_db:expire_cycle", 3), (34000, 71, "valkey_cluster:cluster_config_write", 4),
+        (35000, 71, "valkey_sys:fork", 5), (36000, 71, "valkey_server:while_blocked_cron", 6), (37000, 71, "valkey_server:command_unblocking", 1),
+        (38000, 71, "valkey_server:eventloop", 30)], {
+        (13000, 71, "get"): (20000, None, False), (28010, 71, "aof write"): (30010, None, False), (30000, 71, "aof_fsync_always"): (31000, None, False),
+        (32000, 71, "aof_rename"): (32000, None, False), (30000, 71, "expire_cycle"): (33000, None, False),
+        (30000, 71, "cluster_config_write"): (34000, None, False), (30000, 71, "fork"): (35000, None, False),
+        (30000, 71, "while_blocked_cron"): (36000, None, False), (36000, 71, "command_unblocking"): (37000, None, False)}),
     "rocm": ({"rocm_hip:hipMalloc": "u8 phase, u64 size", "rocm_hip:hipMemcpy": "u8 phase", "rocm_hsa:hsa_signal_wait": "u8 phase"}, [
         (1000, 71, "rocm_hip:hipMemcpy", 0), (1100, 71, "rocm_hsa:hsa_signal_wait", 0), (1150, 72, "rocm_hip:hipMalloc", 0, 64),
         (1200, 71, "rocm_hsa:hsa_signal_wait", 1), (1300, 71, "rocm_hip:hipMemcpy", 1), (1400, 72, "rocm_hip:hipMalloc", 1, 64)], {

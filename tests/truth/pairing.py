@@ -120,7 +120,9 @@ class Rule:
 
     def __init__(self, name, lines, path=""):
         self.name, self.lines, self.path = name.removeprefix("span ").strip(), lines, path
-        self.begin, self.begin_stars = pattern(lines["begin"])
+        # an event with a duration is a beginning and an end
+        self.duration, self.unit = lines.get("duration"), {"ns": 1, "us": 1000, "ms": 10 ** 6, "s": 10 ** 9}[lines.get("unit", "ns")]
+        self.begin, self.begin_stars = pattern(lines["end" if self.duration else "begin"])
         self.end, self.end_stars = pattern(lines["end"], False)
         self.begin_key = names(lines.get("begin_key", lines.get("key", "thread")))
         self.end_key = names(lines.get("end_key", lines.get("key", "thread")))
@@ -344,6 +346,10 @@ class Pairing:
     def take(self, event):
         self.tables.take(event)
         ends, begins = self.uses_of(event.name)
+        for rule, stars in begins:
+            if rule.duration:
+                self.whole(rule, event, {**event.fields, **stars})
+        ends, begins = ([(r, s) for r, s in uses if not r.duration] for uses in (ends, begins))
         for rule, stars in ends:
             self.ends(rule, event, {**event.fields, **stars})
         for rule, stars in begins:
@@ -374,6 +380,19 @@ class Pairing:
         span.end = event.ns
         self.sends(span, rule.lines.get("end_link_out"), fields)
         span.error = bool(rule.error_if and rule.error_if(fields))
+
+    def whole(self, rule, event, fields):
+        """The event is the end, and says how long it took."""
+        if rule.end_if and not rule.end_if(fields):
+            return
+        span = Span(rule, event._replace(fields=fields), True, self.tables)
+        took = fields.get(rule.duration)
+        known = isinstance(took, (int, float)) and 0 <= took * rule.unit <= event.ns
+        span.end, span.begin = event.ns, event.ns - int(took * rule.unit + 0.5) if known else None
+        span.error = bool(rule.error_if and rule.error_if(fields))
+        if known and rule.lines.get("parent") == "thread":
+            span.parent = next((s for s in reversed(self.by_thread[event.host, span.tid]) if s.begin <= span.begin), None)
+        self.spans.append(span)
 
     def parent_of(self, rule, event, fields):
         where = rule.lines.get("parent")
@@ -521,7 +540,7 @@ def compare(rules, its_events, rows, tables=None):
 
 
 def read_rules(*paths):
-    return [Rule(name, lines, path) for path in paths for name, lines in groups(path) if "begin" in lines]
+    return [Rule(name, lines, path) for path in paths for name, lines in groups(path) if "begin" in lines or "duration" in lines]
 
 
 def read_tables(*paths):

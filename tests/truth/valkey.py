@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""A recording of Valkey 9.1.2 (Debian's source, built with USE_LTTNG=yes): its commands as spans, against what the server itself counted."""
+"""A recording of Valkey 9.1.2 (Debian's source, built with USE_LTTNG=yes): its commands as spans, by the preset and by a rule of two events, against what the
+server itself counted."""
 import collections
 import os
 import re
@@ -46,6 +47,16 @@ def main():
             own = found.pop("info", None)       # the command that printed the figures
             tap.equal(dict(found), dict(wanted), f"{way}: calls and time of each command")
             tap.ok(own and own[0] == 1 and all(r["state"] == "complete" for r in rows), f"{way}: all are complete")
+    # The preset: each event is a span of its own, as long as it says.
+    rows = [r for r in blk.rows("spans", trace) if "addr=" in (r["tags"] or "")]
+    found = collections.defaultdict(lambda: [0, 0])
+    for r in rows:
+        found[r["name"]][0] += 1
+        found[r["name"]][1] += int(r["duration_ns"])
+    found.pop("info", None)
+    tap.equal(dict(found), {name: [n, us * 1000] for name, (n, us) in wanted.items()}, "the preset: calls and time of each command")
+    tap.ok(len(rows) > 200 and all(r["state"] == "complete" and int(r["end_ns"]) - int(r["begin_ns"]) == int(r["duration_ns"]) for r in rows),
+           "the preset: all are complete")
     tap.done()
 
 

@@ -1163,6 +1163,27 @@ static void test_links(void)
 	g_assert_null(strstr(report, "\"in_ns\":70"));
 }
 
+/* Spans of one event each, whose beginnings are in earlier pieces: inside others and not, longer than the trace, of
+ * threads that the kernel knows. */
+static void test_durations(void)
+{
+	install("[call]\nend=my:call\nduration=d\nname=${event}\nparent=thread\n[job]\nbegin=my:a\nend=my:b\n");
+	g_autofree char *report = every_cut("durations",
+		"5 0 sched_switch prev_tid=0 prev_state=0 next_tid=7 prev_comm=\"s\" next_comm=\"p\"\n"
+		"10 0 u:my:a ctx.vtid=7 ctx.vpid=7 ctx.procname=\"p\"\n"
+		"20 0 sched_switch prev_tid=7 prev_state=1 next_tid=0 prev_comm=\"p\" next_comm=\"s\"\n"
+		"28 0 sched_waking tid=7\n"
+		"30 0 sched_switch prev_tid=0 prev_state=0 next_tid=7 prev_comm=\"s\" next_comm=\"p\"\n"
+		"40 0 u:my:call d=25 ctx.vtid=7 ctx.vpid=7 ctx.procname=\"p\"\n"
+		"45 0 u:my:call d=36 ctx.vtid=7 ctx.vpid=7 ctx.procname=\"p\"\n"
+		"50 0 u:my:b ctx.vtid=7 ctx.vpid=7 ctx.procname=\"p\"\n"
+		"60 0 u:my:call d=59 ctx.vtid=7 ctx.vpid=7 ctx.procname=\"p\"\n");
+	rules_install(NULL, NULL);
+	g_assert_nonnull(strstr(report, ",p,call,localhost,7,7,15,40,25,25,"));
+	g_assert_nonnull(strstr(report, ",p,call,localhost,7,7,9,45,36,36,"));
+	g_assert_nonnull(strstr(report, ",p,call,localhost,7,7,1,60,59,59,"));
+}
+
 /* Functions, with one exit that is missing, and one entry. */
 static void test_functions(void)
 {
@@ -1858,6 +1879,7 @@ int main(int argc, char **argv)
 	g_test_add_data_func("/laws/ruled/ctf2/ust-both/ctf-2", "ctf2/ust-both/ctf-2", test_ruled);
 	g_test_add_func("/laws/silences", test_silences);
 	g_test_add_func("/laws/annotations", test_annotations);
+	g_test_add_func("/laws/durations", test_durations);
 	g_test_add_func("/laws/tables", test_tables);
 	g_test_add_func("/laws/links", test_links);
 	g_test_add_func("/laws/functions", test_functions);

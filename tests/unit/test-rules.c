@@ -85,6 +85,13 @@ static void test_errors(void)
 		{ "[x]\nbegin=a\nend=b\nname=${t[t[t[t[t[t[t[t[t[a]]]]]]]]]}\n",
 		  "my.spans:4: 't[a]': more than 8 tables" },
 		{ "[x]\nbegin=a\nend=b\nname=${t[a;b]}\n", "my.spans:4: 'a;b' is not a field name" },
+		{ "[x]\nend=a\nduration=d\nkey=k\n", "my.spans:1: [x]: a rule with duration= has no key=" },
+		{ "[x]\nbegin=a\nend=a\nduration=d\n", "my.spans:1: [x]: a rule with duration= has no begin=" },
+		{ "[x]\nend=a\nduration=d\nparent=x\n",
+		  "my.spans:1: [x]: a rule with duration= has parent=thread, or" },
+		{ "[x]\nduration=d\n", "my.spans:1: [x] has no end" },
+		{ "[x]\nbegin=a\nend=b\nunit=us\n", "my.spans:1: [x]: unit= needs duration=" },
+		{ "[x]\nend=a\nduration=d\nunit=h\n", "my.spans:4: unit takes ns, us, ms or s, not 'h'" },
 		{ "[x]\nbegin=\xff\n", "my.spans:2: the line is not text" },
 	};
 	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
@@ -415,6 +422,23 @@ static const struct made made[] = {
 	  "010-20 0  complete\n011-21 2.5  complete\n012-22 3  complete\n013-23 -inf  complete\n014-23 2.5  open" },
 	{ "nan-is-no-key", "[job]\nbegin=u:a\nend=u:b\nkey=id\nname=${id}\n",
 	  "10 0 u:u:a id=nan\n20 0 u:u:b id=nan\n", "010-10 nan  partial\n020-20 job  partial" },
+	{ "duration", "[c]\nend=v:*\nduration=d\nname=${name} by ${1}\nparent=thread\nend_if=skip != 1\n"
+	  "error_if=rc < 0\n"
+	  "[job]\nbegin=u:a\nend=u:b\n",
+	  "10 0 u:u:a ctx.vtid=7\n40 0 u:v:call name=\"get\" d=15 rc=-1 ctx.vtid=7\n"
+	  "45 0 u:v:call name=\"other\" d=15 ctx.vtid=8\n50 0 u:v:call name=\"long\" d=45 ctx.vtid=7\n"
+	  "55 0 u:v:call name=\"no\" d=5 skip=1 ctx.vtid=7\n60 0 u:v:call name=\"less\" d=-1 ctx.vtid=7\n"
+	  "62 0 u:v:call name=\"none\" ctx.vtid=7\n65 0 u:v:call name=\"real\" d=2.5 ctx.vtid=7\n"
+	  "66 0 u:v:call name=\"nan\" d=nan ctx.vtid=7\n67 0 u:v:call name=\"zero\" d=0 ctx.vtid=7\n"
+	  "70 0 u:u:b ctx.vtid=7\n"
+	  "75 0 u:v:call name=\"huge\" d=1.0e300 ctx.vtid=7\n76 0 u:v:call name=\"early\" d=77 ctx.vtid=7\n",
+	  "005-50 long by call  complete\n010-70 job  complete\n025-40 get by call  complete error of job\n"
+	  "030-45 other by call  complete\n060-60 less by call  partial\n062-62 none by call  partial\n"
+	  "062-65 real by call  complete of job\n066-66 nan by call  partial\n067-67 zero by call  complete of job\n"
+	  "075-75 huge by call  partial\n076-76 early by call  partial" },
+	{ "duration-in-us", "[c]\nend=v:call\nduration=d\nunit=us\n",
+	  "5000 0 u:v:call d=2\n6000 0 u:v:call d=0.25\n7000 0 u:v:call d=9223372036854775807\n",
+	  "3000-5000 c  complete\n5750-6000 c  complete\n7000-7000 c  partial" },
 #define TABLE "[table symbol]\nevent=r:register\nkey=callback\nvalue=${text}\n"
 #define CALLBACK "[cb]\nbegin=r:start\nend=r:end\nkey=callback\n"
 	{ "table", TABLE CALLBACK "name=${symbol[callback]}\n",
@@ -517,6 +541,8 @@ static void test_keyless(void)
 		{ "[job]\nbegin=u:a\nend=u:b\nkey=id\nend_if=n == 1\n",
 		  "10 0 u:u:a id=1\n20 0 u:u:b n=0\n30 0 u:u:b id=1 n=1\n", NULL },
 		{ "[job]\nbegin=u:a\nend=u:b\nkey=id\n", "10 0 u:u:a id=1\n", "rules:1: [job]: no u:b" },
+		{ "[job]\nend=u:a\nduration=d\n", "10 0 u:u:a d=-2\n",
+		  "rules:1: [job]: u:a has no field d of its duration" },
 		{ "[job]\nbegin=u:*\nend=v:${1}\nkey=id\n", "10 0 u:u:a id=1\n", "rules:1: [job]: no v:${1}" },
 		{ "[job]\nbegin=u:*\nend=v:${1}\nkey=id\n", "10 0 u:u:a id=1\n20 0 u:v:a x=1\n",
 		  "rules:1: [job]: v:${1} has no field id of its key" },

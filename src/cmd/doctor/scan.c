@@ -456,6 +456,8 @@ static void hear_class(struct doctor *doc, struct diag_channel *c, const struct 
 
 void doctor_count_event(struct doctor *doc, const struct blk_tables *t, const struct blk_event *e)
 {
+	if (e->row == BLK_ROW_HORIZON)	/* of no stream: there may be none yet */
+		return;
 	const struct blk_stream *st = blk_stream(t, e->stream);
 
 	if (e->row == BLK_ROW_STREAM_ADD) {

@@ -648,9 +648,72 @@ static void rule_begins(struct fed_event *f, const struct rule_use *u)
 	tag_fields(f, &at, &a);
 }
 
+/* False: the event has no such value, or it cannot be the time that something took until then. */
+static bool duration_of(const struct ruled *at, int64_t *ret_ns)
+{
+	const struct rule *r = at->r;
+	unsigned slot = at->u->slots[r->duration];
+	if (!has_value(at, slot))
+		return false;
+	if (is_int(at, slot)) {
+		int64_t v = blk_int(at->f->ev, slot);
+		if (v < 0 || v > at->f->ts / r->unit)
+			return false;
+		*ret_ns = v * r->unit;
+		return true;
+	}
+	double ns = is_real(at, slot) ? blk_real(at->f->ev, slot) * (double)r->unit : -1;
+	if (!(ns >= 0 && ns <= (double)at->f->ts))	/* also if it is not a number */
+		return false;
+	*ret_ns = MIN((int64_t)(ns + 0.5), at->f->ts);
+	return true;
+}
+
+static void tag_error(struct fed_event *f, const struct ruled *end, const struct annot *a)
+{
+	struct strtab *texts = f->s->texts;
+	if (end->e->error_if && holds(end, end->e->error_if))
+		tag(f, a, strtab_add(texts, "error"), strtab_add(texts, "1"), true);
+}
+
+/* The event is a whole span: u is its use as the end, of_begin as the beginning. Without a duration it is an end
+ * alone. */
+static void rule_is_whole(struct fed_event *f, const struct rule_use *u, const struct rule_use *of_begin)
+{
+	const struct rule *r = rule_at(u->rule);
+	const struct ruled end = { f, r, &r->end, u }, at = { f, r, &r->begin, of_begin };
+	int64_t ns = 0;
+	if (r->end.only_if && !holds(&end, r->end.only_if))
+		return;
+	bool known = duration_of(&at, &ns);
+	if (!known)
+		g_hash_table_add(f->s->classes, rule_keyless_name(r, &r->end,
+								  g_ptr_array_index(r->begin.fields, r->duration)));
+	struct annot a = rule_mark(f, u->rule, known ? MARK_WHOLE : MARK_END);
+	rule_names(&at, true, &a);
+	a.trace = RULE_NO_KEY;
+	a.address = (uint64_t)ns;
+	add_annot(f, &a, true);
+	tag_fields(f, &at, &a);
+	tag_error(f, &end, &a);
+}
+
+static const struct rule_use *use_of(const GArray *uses, guint rule)
+{
+	for (guint i = 0; i < uses->len; i++)
+		if (g_array_index(uses, struct rule_use, i).rule == rule)
+			return &g_array_index(uses, struct rule_use, i);
+	return NULL;
+}
+
 static void rule_ends(struct fed_event *f, const struct rule_use *u)
 {
 	const struct rule *r = rule_at(u->rule);
+	const struct rule_use *of_begin = r->is_whole ? use_of(rules_begun_by(f->ev->row), u->rule) : NULL;
+	if (of_begin) {
+		rule_is_whole(f, u, of_begin);
+		return;
+	}
 	const struct ruled at = { f, r, &r->end, u };
 	if (r->end.only_if && !holds(&at, r->end.only_if))
 		return;
@@ -659,10 +722,7 @@ static void rule_ends(struct fed_event *f, const struct rule_use *u)
 	set_key(&at, &r->end_key, &a);
 	add_annot(f, &a, !r->nested);
 	link_event(f, &at, &a);
-	if (r->end.error_if && holds(&at, r->end.error_if)) {
-		struct strtab *texts = f->s->texts;
-		tag(f, &a, strtab_add(texts, "error"), strtab_add(texts, "1"), true);
-	}
+	tag_error(f, &at, &a);
 }
 
 /* The event's own handler runs first, so that its thread is known. As an annotation, the event belongs to the span
@@ -683,7 +743,7 @@ void on_ruled(struct fed_event *f)
 	for (guint i = 0; i < begun->len; i++) {
 		const struct rule_use *u = &g_array_index(begun, struct rule_use, i);
 		const struct rule *r = rule_at(u->rule);
-		if (!r->annotates)
+		if (!r->annotates && !r->is_whole)
 			(r->defines ? rule_defines : rule_begins)(f, u);
 	}
 	if (begins)

@@ -100,6 +100,9 @@ struct rule {
 	unsigned parent_rule;
 	bool parent_on_thread;		/* PARENT_RULE: its innermost open span of the thread, whatever its key is */
 	bool nested;
+	bool is_whole;			/* one event is a whole span: .begin is the same event as .end */
+	guint duration;			/* .is_whole: index in its fields of how long the span took ... */
+	int64_t unit;			/* ... in units of so many ns */
 	bool annotates;			/* it makes no spans: its events (.begin) are annotations with the text .text */
 	struct rule_severity severity;	/* of these */
 	bool defines;			/* a table: its events (.begin) define .begin_key as .text */

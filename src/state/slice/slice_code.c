@@ -435,6 +435,8 @@ static void code_annot(struct coder *c, struct slice *s, struct annot *a, const 
 	code_id(c, &a->channel, n->channels, false);
 	code_rule(c, a, rules);
 	code_u64(c, &a->address);
+	if (a->mark == MARK_WHOLE && (a->ts < 0 || a->address > (uint64_t)a->ts))
+		coder_refuse(c, "a span began before the epoch");
 	code_snap(c, s, a, before);
 }
 

@@ -23,6 +23,7 @@ struct begun_span {
 	uint64_t trace, span, parent;
 	uint64_t key;		/* for functions: the address */
 	uint64_t thread;	/* key of the thread where it began */
+	int64_t ts;		/* when it began */
 	uint32_t rule;
 	guint n_notes;		/* on the thread's list */
 };
@@ -256,7 +257,7 @@ static void function_begins(struct pairs *p, struct annot *a)
 	if (p->alone)
 		return;
 	struct begun_span f = { .trace = a->trace, .span = a->span, .parent = a->parent, .key = a->address,
-			   .thread = thread, .rule = RULE_FUNCTION };
+			   .thread = thread, .ts = a->ts, .rule = RULE_FUNCTION };
 	push(p, &f);
 }
 
@@ -396,7 +397,7 @@ static void rule_begins(struct pairs *p, struct annot *a)
 	if (p->alone)
 		return;
 	struct begun_span f = { .trace = a->trace, .span = a->span, .parent = a->parent, .key = key, .thread = thread,
-			   .rule = a->rule };
+			   .ts = a->ts, .rule = a->rule };
 	push(p, &f);
 }
 
@@ -491,6 +492,20 @@ static enum pairs_result link_taken(struct pairs *p, struct annot *a)
 	return PAIRS_TAKEN;
 }
 
+/* One event is the span. Its parent is the innermost span of its thread that is open still, and was when it began. */
+static void rule_is_whole(struct pairs *p, struct annot *a)
+{
+	uint64_t thread = thread_key(p, a);
+	const GArray *frames = rule_at(a->rule)->parent == PARENT_THREAD && thread ?
+		g_hash_table_lookup(p->by_thread, &thread) : NULL;
+	const struct begun_span *parent = NULL;
+	for (guint i = frames ? frames->len : 0; i > 0 && !parent; i--) {
+		const struct begun_span *f = &g_array_index(frames, struct begun_span, i - 1);
+		parent = f->ts <= a->ts - (int64_t)a->address ? f : NULL;
+	}
+	join(p, a, parent);
+}
+
 /* ---- BlkKin's ---- */
 
 static void blkkin(struct pairs *p, const struct annot *a, bool opens, bool ends)
@@ -502,7 +517,7 @@ static void blkkin(struct pairs *p, const struct annot *a, bool opens, bool ends
 	if (!opens || have)
 		return;
 	struct begun_span f = { .trace = a->trace, .span = a->span, .parent = a->parent, .key = key,
-			   .thread = thread_key(p, a), .rule = RULE_BLKKIN };
+			   .thread = thread_key(p, a), .ts = a->ts, .rule = RULE_BLKKIN };
 	push(p, &f);
 }
 
@@ -537,6 +552,8 @@ enum pairs_result pairs_take(struct pairs *p, struct annot *a, bool opens, bool 
 	p->foreign = false;
 	if (a->mark == MARK_NOTE)
 		note(p, a);
+	else if (a->mark == MARK_WHOLE)
+		rule_is_whole(p, a);
 	else if (a->mark == MARK_BEGIN)
 		(function ? function_begins : rule_begins)(p, a);
 	else

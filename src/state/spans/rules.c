@@ -417,26 +417,52 @@ static bool take_scope(const struct rules_reading *r, const char *text)
 	       refuse(r, "scope takes process or host, not '%s'", text);
 }
 
-enum line_of { OF_SPANS = 1, OF_ANNOTATIONS = 2, OF_TABLES = 4 };
+static bool take_duration(const struct rules_reading *r, const char *text)
+{
+	int i = rule_field(&r->rule->begin, text);
+	r->rule->is_whole = i >= 0;
+	r->rule->duration = (guint)MAX(i, 0);
+	return i >= 0 || refuse(r, "'%s' is not a field name", text);
+}
+
+static bool take_unit(const struct rules_reading *r, const char *text)
+{
+	static const struct { const char *name; int64_t ns; } units[] = {
+		{ "ns", 1 }, { "us", 1000 }, { "ms", 1000000 }, { "s", 1000000000 },
+	};
+	for (size_t i = 0; i < G_N_ELEMENTS(units); i++)
+		if (g_str_equal(units[i].name, text)) {
+			r->rule->unit = units[i].ns;
+			return true;
+		}
+	return refuse(r, "unit takes ns, us, ms or s, not '%s'", text);
+}
+
+/* WHOLE: beside those, groups with duration= have it. */
+enum line_of { OF_SPANS = 1, OF_ANNOTATIONS = 2, OF_TABLES = 4, OF_WHOLE = 8 };
 
 static const struct {
 	const char *key;
 	bool (*take)(const struct rules_reading *, const char *);
 	unsigned of;			/* bits of enum line_of: the groups that have the line */
 } lines[] = {
-	{ "begin", take_begin, OF_SPANS }, { "end", take_end, OF_SPANS }, { "begin_if", take_begin_if, OF_SPANS },
-	{ "end_if", take_end_if, OF_SPANS }, { "error_if", take_error_if, OF_SPANS }, { "key", take_key, OF_SPANS },
+	{ "begin", take_begin, OF_SPANS }, { "end", take_end, OF_SPANS | OF_WHOLE },
+	{ "begin_if", take_begin_if, OF_SPANS }, { "end_if", take_end_if, OF_SPANS | OF_WHOLE },
+	{ "error_if", take_error_if, OF_SPANS | OF_WHOLE }, { "key", take_key, OF_SPANS },
 	{ "begin_key", take_begin_key, OF_SPANS }, { "end_key", take_end_key, OF_SPANS },
-	{ "name", take_name, OF_SPANS }, { "service", take_service, OF_SPANS }, { "parent", take_parent, OF_SPANS },
+	{ "name", take_name, OF_SPANS | OF_WHOLE }, { "service", take_service, OF_SPANS | OF_WHOLE },
+	{ "parent", take_parent, OF_SPANS | OF_WHOLE },
 	{ "parent_key", take_parent_key, OF_SPANS }, { "nested", take_nested, OF_SPANS },
-	{ "async", take_async, OF_SPANS }, { "tags", take_tags, OF_SPANS | OF_ANNOTATIONS },
+	{ "async", take_async, OF_SPANS }, { "tags", take_tags, OF_SPANS | OF_ANNOTATIONS | OF_WHOLE },
 	{ "event", take_begin, OF_ANNOTATIONS | OF_TABLES }, { "if", take_begin_if, OF_ANNOTATIONS | OF_TABLES },
 	{ "text", take_name, OF_ANNOTATIONS }, { "severity", take_severity, OF_ANNOTATIONS },
 	{ "scale", take_scale, OF_ANNOTATIONS },
 	{ "key", take_begin_key, OF_TABLES }, { "value", take_name, OF_TABLES }, { "scope", take_scope, OF_TABLES },
 	{ "link_out", take_link_out, OF_SPANS }, { "link_in", take_link_in, OF_SPANS },
 	{ "end_link_out", take_end_link_out, OF_SPANS }, { "end_link_in", take_end_link_in, OF_SPANS },
+	{ "duration", take_duration, OF_SPANS | OF_WHOLE }, { "unit", take_unit, OF_SPANS | OF_WHOLE },
 };
+G_STATIC_ASSERT(G_N_ELEMENTS(lines) <= 32);	/* bits of rules_reading.seen */
 
 static unsigned group_of(const struct rule *r)
 {
@@ -484,8 +510,24 @@ static bool check_table(const struct rules_reading *at, const struct rule *rule)
 	       refuse(at, "[table %s]: scope= is not that of line %u", rule->name, t->rule->line);
 }
 
+/* A rule with duration=: the event of end= is the whole span. */
+static bool check_whole(const struct rules_reading *at, struct rule *rule)
+{
+	for (size_t i = 0; i < G_N_ELEMENTS(lines); i++)
+		if (at->seen & 1u << i && !(lines[i].of & OF_WHOLE))
+			return refuse(at, "[%s]: a rule with duration= has no %s=", rule->name, lines[i].key);
+	if (rule->parent == PARENT_RULE || rule->parent == PARENT_LINK)
+		return refuse(at, "[%s]: a rule with duration= has parent=thread, or none", rule->name);
+	if (!rule->end.name)
+		return refuse(at, "[%s] has no end", rule->name);
+	struct rules_reading of = *at;
+	of.rule = rule;
+	rule->unit = rule->unit ?: 1;
+	return take_event(&of, &rule->begin, true, rule->end.name);
+}
+
 /* Errors about the rule as a whole have the line of its header, not the line where the rule ended. */
-static bool check_rule(const struct rules_reading *reading, const struct rule *rule)
+static bool check_rule(const struct rules_reading *reading, struct rule *rule)
 {
 	struct rules_reading at = *reading;
 	if (!rule)
@@ -493,6 +535,10 @@ static bool check_rule(const struct rules_reading *reading, const struct rule *r
 	at.line = rule->line;
 	if (rule->defines)
 		return check_table(&at, rule);
+	if (rule->is_whole && !check_whole(&at, rule))
+		return false;
+	if (rule->unit && !rule->is_whole)
+		return refuse(&at, "[%s]: unit= needs duration=", rule->name);
 	if (!rule->begin.name || (!rule->end.name && !rule->annotates))
 		return refuse(&at, "[%s] has no %s", rule->name, rule->annotates ? "event" :
 			      rule->begin.name ? "end" : "begin");
@@ -841,6 +887,8 @@ char *rules_missing_text(size_t i, const struct timeline *tl)
 	add_key(text, r, &r->end, &r->end_key, "key", tl);
 	if (r->parent == PARENT_RULE)
 		add_key(text, r, &r->begin, &r->parent_key, "parent_key", tl);
+	if (r->is_whole)
+		add_keyless(text, r, &r->end, g_ptr_array_index(r->begin.fields, r->duration), "duration", tl);
 	add_table_notes(text, r, tl);
 	for (size_t e = 0; e < G_N_ELEMENTS(events) && !r->preset; e++)	/* as above: versions have different fields */
 		add_link_keys(text, r, events[e], tl);

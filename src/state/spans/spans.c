@@ -198,7 +198,7 @@ static void index_annots(struct spans *sp, int64_t now, bool final)
 		}
 		if (!a->parent && core_is_end(c) && a->mark == MARK_NONE)
 			t->root_end = MAX(t->root_end, a->ts);
-		t->first = MIN(t->first, a->ts);
+		t->first = MIN(t->first, a->mark == MARK_WHOLE ? a->ts - (int64_t)a->address : a->ts);
 		t->last = MAX(t->last, a->ts);
 		chain_annot(sp, t, sp->done);
 		t->dirty = true;
@@ -383,7 +383,8 @@ static bool lost_inside(const struct spans *sp, const struct half *h)
 	const struct annot *a = &g_array_index(sp->s->annots, struct annot,
 					       h->annots[0]);
 	int64_t begin;
-	return a->mark && losses_find(&sp->s->losses, a->host, a->in_kernel, h->begin, h->end, &begin);
+	return a->mark && a->mark != MARK_WHOLE &&
+	       losses_find(&sp->s->losses, a->host, a->in_kernel, h->begin, h->end, &begin);
 }
 
 /* Is it unknown when one of the half's annotations was, as the clock of its stream went back? */
@@ -427,11 +428,12 @@ static void bound_half(struct spans *sp, struct half *h, const struct trace_maki
 		const struct annot *a = &g_array_index(sp->s->annots, struct annot, h->annots[i]);
 		enum core c = spans_core(sp, a);
 		bool begins = (c == CORE_CS || c == CORE_SR || c == CORE_START) && !begun;
-		if (!i || begins) {
-			h->begin = a->ts;
+		bool whole = a->mark == MARK_WHOLE;
+		if (!i || begins || whole) {
+			h->begin = whole ? a->ts - (int64_t)a->address : a->ts;
 			h->thread = thread_of(sp, a);
 		}
-		begun |= begins;
+		begun |= begins || whole;
 		if (core_is_end(c) || !ended)
 			h->end = a->ts;
 		ended |= core_is_end(c);
