@@ -203,7 +203,7 @@ static void check_program(const char *system, const char *name, const char *fiel
 			  const char *expected)
 {
 	g_autoptr(ring_format) f = format_of(system, name, fields);
-	g_autoptr(ring_program) p = ring_program_new(f, (struct ring_machine){ false, 8 }, false);
+	g_autoptr(ring_program) p = ring_program_new(f, (struct ring_machine){ .long_size = 8 }, false);
 	g_autofree char *whole = g_strconcat("0700000001000000", event, NULL);
 	g_autoptr(GByteArray) bytes = bytes_of(whole), wanted = bytes_of(expected);
 	struct ring_event e = { .payload = bytes->data, .size = bytes->len };

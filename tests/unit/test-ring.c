@@ -336,7 +336,8 @@ static void check_plain(const struct ring_plain *plain, const guint8 *payload, u
 /* Runs the program on a payload, and compares what is written with hexadecimal digits. */
 static void check_program(struct ring_format *f, bool big_endian, const guint8 *payload, unsigned n, const char *hex)
 {
-	g_autoptr(ring_program) p = ring_program_new(f, (struct ring_machine){ big_endian, 8 }, true);
+	struct ring_machine machine = { .big_endian = big_endian, .long_size = 8 };
+	g_autoptr(ring_program) p = ring_program_new(f, machine, true);
 	struct ring_event event = { .payload = payload, .size = n };
 	struct ring_run run = { .event = &event, .tid = 7, .parent_tgid = 21, .child_tgid = 22 };
 	g_autofree uint8_t *to = g_malloc(ring_program_bound(p, &event) + 1);
@@ -386,7 +387,7 @@ static void test_plain(void)
 		"\tfield:char next_comm[16];\toffset:40;\tsize:16;\tsigned:0;\n"
 		"\tfield:pid_t next_pid;\toffset:56;\tsize:4;\tsigned:1;\n"
 		"\tfield:int next_prio;\toffset:60;\tsize:4;\tsigned:1;\n");
-	g_autoptr(ring_program) p = ring_program_new(f, (struct ring_machine){ false, 8 }, false);
+	g_autoptr(ring_program) p = ring_program_new(f, (struct ring_machine){ .long_size = 8 }, false);
 	const struct ring_plain *plain = ring_program_plain(p);
 	g_assert_nonnull(plain);
 	g_assert_cmpuint(plain->size, ==, 56);
@@ -411,7 +412,8 @@ static void test_plain(void)
 			g_string_append_printf(want, "%02x%02x%02x%02x", 8 * i, 8 * i + 1, 8 * i + 2, 8 * i + 3);
 		}
 		g_autoptr(ring_format) gaps = format_of("x", "gaps", 3, text->str);
-		g_autoptr(ring_program) of_gaps = ring_program_new(gaps, (struct ring_machine){ false, 8 }, false);
+		struct ring_machine machine = { .long_size = 8 };
+		g_autoptr(ring_program) of_gaps = ring_program_new(gaps, machine, false);
 		g_assert_cmpint(ring_program_plain(of_gaps) != NULL, ==, n <= RING_N_PIECES);
 		check_program(gaps, false, words, sizeof(words), want->str);
 	}
@@ -549,6 +551,50 @@ static void test_user_texts(void)
 	check_program(twice, false, (const guint8 *)"\1\0\0\0\2\0\0\0\3\0\0\0\0\0\0\0\4\0\0\0\0\0\0\0", 24, "03000000");
 }
 
+/* The name that is written of one which the kernel stored in n bytes. */
+static void check_stored(unsigned limit, const char *stored, unsigned n, const char *want)
+{
+	enum { HEAD = 12 };		/* common fields, and where the text is */
+	g_autoptr(ring_format) open = format_of("syscalls", "sys_enter_openat", 1,
+		"\tfield:__data_loc char[] __filename_val;\toffset:8;\tsize:4;\tsigned:0;\n");
+	struct ring_machine machine = { .long_size = 8, .user_text = (uint8_t)limit };
+	g_autoptr(ring_program) p = ring_program_new(open, machine, false);
+	g_autofree uint8_t *payload = g_malloc0(HEAD + n);	/* exact, for the sanitizers */
+	memcpy(payload + 8, (const uint8_t[]){ HEAD, 0, (uint8_t)n, 0 }, 4);
+	memcpy(payload + HEAD, stored, n);
+	struct ring_event event = { .payload = payload, .size = HEAD + n };
+	struct ring_run run = { .event = &event };
+	size_t bound = ring_program_bound(p, &event);
+	g_autofree uint8_t *to = g_malloc(bound);
+	ssize_t got = ring_program_run(p, &run, to);
+	g_assert_cmpint(got, <=, (ssize_t)bound);
+	g_assert_cmpint(got, ==, (ssize_t)strlen(want) + 1);
+	g_assert_cmpstr((char *)to, ==, want);
+}
+
+/* A text that the kernel cut says so; one that ends with dots itself does not. */
+static void test_cut_texts(void)
+{
+	static const struct { unsigned limit, length; bool is_cut; } texts[] = {
+		{ 165, 168, true }, { 165, 167, false }, { 165, 165, false }, { 165, 66, false }, { 63, 66, true },
+		{ 63, 65, false }, { 63, 63, false }, { 40, 43, true }, { 1, 4, true }, { 165, 3, false },
+		/* of a file, whose limit is unknown */
+		{ 0, 66, true }, { 0, 168, true }, { 0, 67, false }, { 0, 3, false },
+	};
+	for (size_t i = 0; i < G_N_ELEMENTS(texts); i++) {
+		unsigned n = texts[i].length;
+		g_autofree char *name = g_strnfill(n, 'n');
+		memcpy(name + n - 3, "...", 3);
+		g_autofree char *marked = g_strconcat(name, texts[i].is_cut ? "[cut]" : NULL, NULL);
+		check_stored(texts[i].limit, name, n + 1, marked);
+		check_stored(texts[i].limit, name, n, name);	/* not as the kernel stores texts */
+		name[n - 1] = 'x';
+		check_stored(texts[i].limit, name, n + 1, name);
+	}
+	check_stored(165, "", 1, "");
+	check_stored(165, "", 0, "");
+}
+
 /* ---- packets ---- */
 
 struct taken {
@@ -598,7 +644,7 @@ static struct ring_packets *packets_of(struct taken *t)
 	static const struct ring_sink sink = { take_metadata, take_packet, take_overwritten };
 	struct ring_trace trace = { .hostname = "h\"\\\n", .tracer = "ftrace", .clock_name = "monotonic",
 				    .clock_frequency = 1000000000 };
-	struct ring_layout l = layout_of((struct ring_machine){ false, 8 });
+	struct ring_layout l = layout_of((struct ring_machine){ .long_size = 8 });
 	*t = (struct taken){ .metadata = g_string_new(NULL),
 			     .packets = g_ptr_array_new_with_free_func((GDestroyNotify)(void (*)(void))g_bytes_unref) };
 	struct ring_packets *p = ring_packets_new(&l, &trace, &sink, t);
@@ -961,6 +1007,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/ring/program-texts", test_program_texts);
 	g_test_add_func("/ring/program-extras", test_program_extras);
 	g_test_add_func("/ring/user-texts", test_user_texts);
+	g_test_add_func("/ring/cut-texts", test_cut_texts);
 	g_test_add_func("/ring/printed-formats", test_printed_formats);
 	g_test_add_func("/ring/printed-texts", test_printed_texts);
 	g_test_add_func("/ring/packets-losses", test_packets_losses);

@@ -65,6 +65,7 @@ void capture_setup_init(struct capture_setup *s, const struct tracefs_instance *
 		memset(s->uuid, 0, sizeof(s->uuid));
 	s->formats = g_strdup(tracefs_instance_formats(i));
 	s->tag = g_strdup(tracefs_instance_tag(i));
+	s->user_text = (uint8_t)tracefs_instance_user_text(i);
 }
 
 void capture_setup_clear(struct capture_setup *s)
@@ -87,6 +88,7 @@ void code_capture_setup(struct coder *c, struct capture_setup *s)
 	code_text(c, &s->kernel_version);
 	code_text(c, &s->boot_id);
 	code_bool(c, &s->big_endian);
+	code_u8(c, &s->user_text);
 	code_i64(c, &s->clock_offset);
 	code_u64(c, &s->start);
 	for (unsigned i = 0; i < sizeof(s->uuid); i++)
@@ -149,7 +151,8 @@ struct capture *capture_new(const struct capture_setup *setup, const struct trac
 			    const struct ring_sink *sink, void *data, GError **error)
 {
 	struct ring_layout layout;
-	struct ring_machine machine = { .big_endian = setup->big_endian, .long_size = sizeof(long) };
+	struct ring_machine machine = { .big_endian = setup->big_endian, .long_size = sizeof(long),
+					.user_text = setup->user_text };
 	struct ring_sink own = { .metadata = put_metadata, .packet = put_packet, .overwritten = overwritten };
 	if (!ring_layout_parse(&layout, machine, setup->header_page, strlen(setup->header_page), error))
 		return NULL;

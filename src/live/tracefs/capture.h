@@ -23,6 +23,7 @@ struct capture_setup {
 	char *header_page;		/* text of events/header_page */
 	char *hostname, *kernel_release, *kernel_version, *boot_id;
 	bool big_endian;
+	uint8_t user_text;		/* tracefs_instance_user_text() */
 	int64_t clock_offset;		/* ns from the epoch to CLOCK_MONOTONIC's 0 */
 	uint64_t start;			/* CLOCK_MONOTONIC (ns): nothing was recorded before */
 	uint8_t uuid[16];		/* of the trace to be written */

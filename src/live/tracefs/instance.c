@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 #define MOUNT "/sys/kernel/tracing"
-#define LONGEST_TEXT "165"		/* bytes, the most of a text that Linux 7.0 stores with a call */
+#define USER_TEXT "syscall_user_buf_size"
 #define OLD_MOUNT "/sys/kernel/debug/tracing"
 
 /* The kernel takes less than a page of 4096 bytes (event_subsystem_filter_write() in kernel/trace/trace_events.c). The
@@ -274,7 +274,7 @@ static bool set_up(struct tracefs_instance *i, const struct tracefs_wish *wish, 
 	    !set(i, "options/overwrite", "1", error) || !set(i, "options/disable_on_free", "1", error) ||
 	    !set(i, "buffer_size_kb", kib, error))
 		return false;
-	tracefs_file_write(i->dir, "syscall_user_buf_size", LONGEST_TEXT);	/* older kernels store no texts */
+	tracefs_file_write(i->dir, USER_TEXT, G_STRINGIFY(RING_USER_TEXT_LONG));	/* older kernels store none */
 	i->free_buffer = openat(i->dir, "free_buffer", O_WRONLY | O_CLOEXEC);
 	if (i->free_buffer < 0)
 		return fail(error, TRACEFS_ERROR, 0, "cannot open free_buffer: %s", g_strerror(errno));
@@ -433,6 +433,13 @@ const struct tracefs_cpu *tracefs_instance_cpus(const struct tracefs_instance *i
 const char *tracefs_instance_tag(const struct tracefs_instance *i)
 {
 	return bpf_names_tag(i->names);
+}
+
+unsigned tracefs_instance_user_text(const struct tracefs_instance *i)
+{
+	g_autofree char *text = tracefs_file_read(i->dir, USER_TEXT);
+	uint64_t bytes = text ? g_ascii_strtoull(text, NULL, 10) : 0;
+	return bytes <= RING_USER_TEXT_LONG ? (unsigned)bytes : RING_USER_TEXT_LONG;
 }
 
 const char *tracefs_instance_refused(const struct tracefs_instance *i)

@@ -59,6 +59,9 @@ const char *tracefs_instance_header(const struct tracefs_instance *i);
 const char *tracefs_instance_formats(const struct tracefs_instance *i);
 /* What names that programs of ours print begin with (trace/ring/ring_printed.h). */
 const char *tracefs_instance_tag(const struct tracefs_instance *i);
+/* Bytes, the most of a text that the kernel stores with a call (Linux 7.0), up to RING_USER_TEXT_LONG. 0: it stores
+ * none. */
+unsigned tracefs_instance_user_text(const struct tracefs_instance *i);
 /* System calls of these threads are not recorded, as they are those of the reader. */
 bool tracefs_instance_exclude(struct tracefs_instance *i, const int *tids, size_t n, GError **error);
 

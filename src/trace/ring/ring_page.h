@@ -18,6 +18,8 @@
 struct ring_machine {
 	bool big_endian;
 	uint8_t long_size;		/* of a C long and of pointers: 4 or 8 bytes */
+	uint8_t user_text;		/* bytes, the most of a text that it stores with a call (ring_rules.h); 0:
+					 * unknown */
 };
 
 /* Where a page has what, from the text events/header_page. */

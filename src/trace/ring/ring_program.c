@@ -8,7 +8,8 @@
 
 #define COMM_SIZE 16			/* of LTTng: TASK_COMM_LEN */
 #define PRIORITY_BASE 100		/* MAX_RT_PRIO */
-#define TEXT_LENGTH_SIZE 4		/* of a sequence's length */
+/* Bytes of a sequence or text beside those of the event: its length and a NUL, or RING_CUT_MARK. */
+#define TEXT_MORE 5
 
 enum step_kind {
 	STEP_COPY,		/* bytes as they are */
@@ -38,6 +39,7 @@ struct step {
 	uint8_t from_size, to_size;	/* bytes of an element */
 	bool is_signed;
 	bool is_probed;		/* STEP_STRING: RING_FAULT is no text */
+	bool is_users;		/* STEP_STRING: the kernel may have cut it */
 	int32_t add;
 	uint32_t from;		/* offset in the event */
 	uint32_t n;		/* STEP_COPY: bytes; of inline arrays: elements, and bytes of texts */
@@ -127,6 +129,7 @@ static void add_dynamic(struct compiler *c, const struct ring_field *f, struct r
 				       rule.name, f->element * 8, f->is_signed, rule.name, rule.name);
 	add_step(c, (struct step){ .kind = is_text ? STEP_STRING : STEP_SEQUENCE, .place = f->place, .from = f->offset,
 				   .is_probed = rule.encoding == RING_PROBED_TEXT,
+				   .is_users = rule.encoding == RING_USER_TEXT,
 				   .from_size = (uint8_t)f->element, .n = f->place == RING_INLINE ? f->size : 0,
 				   .behind = f->offset + f->size });
 	c->n_dynamic++;
@@ -369,7 +372,7 @@ void ring_program_declare(const struct ring_program *p, GString *metadata, unsig
 
 size_t ring_program_bound(const struct ring_program *p, const struct ring_event *event)
 {
-	return p->fixed + (size_t)p->n_dynamic * (event->size + TEXT_LENGTH_SIZE + 1);
+	return p->fixed + (size_t)p->n_dynamic * (event->size + TEXT_MORE);
 }
 
 /* Where the bytes of an array are. Their number is *n: 0 if they do not lie in the event. */
@@ -412,6 +415,15 @@ static uint8_t *put_numbers(const struct ring_program *p, const struct step *s, 
 	return to;
 }
 
+/* Did the kernel cut this text, of len bytes in n? One that it did not cut has at most as many as it stores. */
+static bool is_cut(struct ring_machine m, const uint8_t *text, size_t len, uint32_t n)
+{
+	size_t stored = len - strlen(RING_CUT);
+	return len > strlen(RING_CUT) && n == len + 1 && !memcmp(text + stored, RING_CUT, strlen(RING_CUT)) &&
+	       (m.user_text ? stored == m.user_text
+			    : stored == RING_USER_TEXT_FIRST || stored == RING_USER_TEXT_LONG);
+}
+
 static uint8_t *put_bytes(const struct ring_program *p, const struct step *s, const struct ring_event *e, uint8_t *to)
 {
 	uint32_t n;
@@ -430,6 +442,10 @@ static uint8_t *put_bytes(const struct ring_program *p, const struct step *s, co
 		if (s->is_probed && len == strlen(RING_FAULT) && !memcmp(from, RING_FAULT, len))
 			len = 0;
 		memcpy(to, from, len);
+		if (s->is_users && is_cut(p->machine, from, len, n)) {
+			memcpy(to + len, RING_CUT_MARK, strlen(RING_CUT_MARK));
+			len += strlen(RING_CUT_MARK);
+		}
 		to[len] = '\0';
 		return to + len + 1;
 	default:

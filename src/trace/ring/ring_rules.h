@@ -49,6 +49,16 @@ enum ring_extra {
 #define RING_PROBE_SYSTEM "blktop"
 #define RING_PROBE_INSTALL "fd_install"
 
+/*
+ * Bytes of a text that Linux 7.0 stores with a call: at first (CONFIG_TRACE_SYSCALL_BUF_SIZE_DEFAULT), and at most
+ * (SYSCALL_FAULT_USER_MAX); syscall_user_buf_size of an instance sets it. Behind what is cut it writes RING_CUT. What
+ * it stores is then longer than any text that is not cut. Source: sys_fault_user() in kernel/trace/trace_syscalls.c.
+ */
+#define RING_USER_TEXT_FIRST 63
+#define RING_USER_TEXT_LONG 165
+#define RING_CUT "..."
+#define RING_CUT_MARK "[cut]"		/* written behind RING_CUT, which a name may end with, too */
+
 #define RING_FAULT "(fault)"		/* the kernel's text in place of one that it could not read */
 
 /* Is it an argument whose text a file's name is? */
