@@ -295,11 +295,10 @@ void about_version(FILE *out)
 	g_autofree char *isolation = isolation_describe();
 	g_autofree char *why = NULL;
 	struct tracefs_texts texts = tracefs_instance_expected();	/* root's files */
-	g_autofree char *known = tracefs_texts_known(&texts), *unknown = tracefs_texts_unknown(&texts);
+	g_autofree char *line = tracefs_texts_line(&texts);
 
 	user_drop(false, &why);		/* to see whether that can be done here */
 	g_autofree char *user = user_describe();
 	fprintf(out, "isolation: %s\nuser: %s\n", isolation, user);
-	fprintf(out, "kernel without modules (tracefs): %s%s%s%s\n", known ? known : "", known && unknown ? "; " : "",
-		unknown ? "not known: " : "", unknown ? unknown : "");
+	fprintf(out, "kernel without modules (tracefs): %s\n", line);
 }

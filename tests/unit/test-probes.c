@@ -3,9 +3,11 @@
  * Probes of our own: their texts, made of formats of several kernels and of hostile ones, and what becomes of what they
  * record: names of files, addresses of sockets, headers of packets.
  */
-#include "live/tracefs/probes.h"
+#include "live/tracefs/texts.h"
 #include "trace/ring/ring_program.h"
 #include "trace/ring/ring_rules.h"
+
+#include "lib/btf_make.h"
 
 #include <fcntl.h>
 #include <glib/gstdio.h>
@@ -313,6 +315,76 @@ static void test_packets(void)
 	check_packet(tx, 66, 0, 0, 90, "0800", LINK V4("5", "4000", "06") TCP, "00");
 }
 
+/* ---- what a kernel has, without root ---- */
+
+static struct tracefs_texts of_types(const char *const (*members)[2], size_t n, char **ret_line)
+{
+	struct btf_made m = btf_made_begin();
+	btf_made_struct(&m, 1, "int", 0);
+	btf_made_u32(m.types, 32);
+	for (size_t i = 0; i < n; i++) {
+		btf_made_struct(&m, 4, members[i][0], 1);
+		btf_made_member(&m, members[i][1], 1, 64);
+	}
+	g_autoptr(GByteArray) bytes = btf_made_end(&m);
+	g_autoptr(btf) types = btf_new(bytes->data, bytes->len, NULL);
+	struct tracefs_texts t = tracefs_texts_of_types(types);
+	*ret_line = tracefs_texts_line(&t);
+	return t;
+}
+
+/* Each way to names of files has a type of its own; a member of another struct is none. */
+static void test_types(void)
+{
+	static const char *const all[][2] = {
+		{ "syscall_metadata", "user_mask" }, { "trace_eprobe", "tp" },
+		{ "trace_event_raw_bpf_trace_printk", "__data_loc_bpf_string" }, { "trace_kprobe", "tp" },
+	};
+	static const char *const swapped[][2] = {
+		{ "syscall_metadata", "tp" }, { "trace_eprobe", "user_mask" }, { "bpf_trace_printk", "bpf_string" },
+	};
+	static const char *const names[] = { "from the kernel's events", "by event probes", "(BPF)", "by a kprobe" };
+	for (size_t i = 0; i < G_N_ELEMENTS(all); i++) {
+		g_autofree char *line = NULL;
+		struct tracefs_texts t = of_types(all + i, 1, &line);
+		g_assert_false(t.is_unknown);
+		g_assert_cmpint(t.by_kernel, ==, i == 0);
+		g_assert_cmpint(t.probes.paths, ==, i == 1);
+		g_assert_cmpint(t.by_bpf, ==, i == 2);
+		g_assert_cmpint(t.probes.descriptors, ==, i == 3);
+		g_assert_true(g_str_has_prefix(line, "for root, "));
+		for (size_t k = 0; k < G_N_ELEMENTS(names); k++)
+			g_assert_cmpint(strstr(line, names[k]) != NULL, ==, i == k);
+	}
+	g_autofree char *none = NULL, *nothing = NULL;
+	struct tracefs_texts t = of_types(swapped, G_N_ELEMENTS(swapped), &none);
+	g_assert_false(t.by_kernel || t.by_bpf || t.probes.paths || t.is_unknown);
+	g_assert_nonnull(strstr(none, "not known: names of files"));
+	t = tracefs_texts_of_types(NULL);
+	nothing = tracefs_texts_line(&t);
+	g_assert_true(t.is_unknown);
+	g_assert_nonnull(strstr(nothing, "sudo blktop -v"));
+	g_assert_null(strstr(nothing, "not known"));
+}
+
+/* Type information says of this kernel what the files of root say. */
+static void test_this_kernel(void)
+{
+	int root = open("/sys/kernel/tracing", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	struct tracefs_texts by_types = tracefs_texts_expected(-1);
+	if (root < 0 || faccessat(root, "events/syscalls", R_OK, 0) || by_types.is_unknown) {
+		g_test_skip("no tracefs that this user can read, or no type information");
+	} else {
+		struct tracefs_texts by_files = tracefs_texts_expected(root);
+		g_assert_false(by_files.is_by_types);
+		g_assert_true(by_types.is_by_types);
+		g_assert_cmpint(by_types.by_kernel, ==, by_files.by_kernel);
+		g_assert_cmpint(by_types.by_bpf, ==, by_files.by_bpf);
+	}
+	if (root >= 0)
+		close(root);
+}
+
 int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
@@ -323,5 +395,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/probes/paths", test_paths);
 	g_test_add_func("/probes/addresses", test_addresses);
 	g_test_add_func("/probes/packets", test_packets);
+	g_test_add_func("/probes/types", test_types);
+	g_test_add_func("/probes/this-kernel", test_this_kernel);
 	return g_test_run();
 }

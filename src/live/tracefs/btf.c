@@ -113,6 +113,14 @@ void btf_free(struct btf *b)
 	g_free(b);
 }
 
+struct btf *btf_of_kernel(char **ret_bytes)
+{
+	gsize n;
+	*ret_bytes = NULL;
+	return g_file_get_contents(BTF_PATH, ret_bytes, &n, NULL) ? btf_new((const uint8_t *)*ret_bytes, n, NULL)
+								  : NULL;
+}
+
 /* The text at this offset, which ends within the bytes; "": none. */
 static const char *text_at(const struct btf *b, uint32_t offset)
 {

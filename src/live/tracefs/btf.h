@@ -17,6 +17,8 @@
 struct btf;
 /* The bytes are borrowed until btf_free(). NULL: *error says what is wrong with them. */
 struct btf *btf_new(const uint8_t *bytes, size_t n, GError **error);
+/* This kernel's, which any user may read. NULL: it has none. *ret_bytes (g_free after btf_free()): what it lies in. */
+struct btf *btf_of_kernel(char **ret_bytes);
 void btf_free(struct btf *b);			/* NULL is fine */
 typedef struct btf btf;
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(btf, btf_free)

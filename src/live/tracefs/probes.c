@@ -33,19 +33,8 @@ static struct probe_kinds kinds_of(const struct btf *b, const struct probe_offse
 	return k;
 }
 
-/* The kernel's type information; NULL: it has none. *ret_bytes: what it lies in. */
-static struct btf *read_btf(char **ret_bytes)
+struct probe_kinds probe_kinds_of(const struct btf *b)
 {
-	gsize n;
-	*ret_bytes = NULL;
-	return g_file_get_contents(BTF_PATH, ret_bytes, &n, NULL) ? btf_new((const uint8_t *)*ret_bytes, n, NULL)
-								  : NULL;
-}
-
-struct probe_kinds probe_kinds_of_kernel(void)
-{
-	g_autofree char *bytes = NULL;
-	g_autoptr(btf) b = read_btf(&bytes);
 	struct probe_offsets o;
 	probe_offsets_find(&o, b);
 	return b ? kinds_of(b, &o) : (struct probe_kinds){ 0 };
@@ -61,7 +50,7 @@ static char *group_of(const char *instance)
 struct probes *probes_new(int root, const char *instance)
 {
 	g_autofree char *bytes = NULL;
-	g_autoptr(btf) b = read_btf(&bytes);
+	g_autoptr(btf) b = btf_of_kernel(&bytes);
 	struct probes *p = g_new0(struct probes, 1);
 	p->root = root;
 	p->group = group_of(instance);

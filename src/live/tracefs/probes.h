@@ -9,6 +9,7 @@
 #ifndef BLK_LIVE_TRACEFS_PROBES_H
 #define BLK_LIVE_TRACEFS_PROBES_H
 
+#include "live/tracefs/btf.h"
 #include "live/tracefs/probe_text.h"
 
 /* What probes of this kernel record, or would. */
@@ -17,8 +18,8 @@ struct probe_kinds {
 	bool packets;		/* headers of packets: needs type information (BTF), too */
 	bool descriptors;	/* of pipes, socket pairs and accepted sockets: needs kprobes; their peers BTF */
 };
-/* What this kernel can, by its type information, without changing anything. All false: it has none. */
-struct probe_kinds probe_kinds_of_kernel(void);
+/* What a kernel with this type information can. All false: NULL, there is none. */
+struct probe_kinds probe_kinds_of(const struct btf *types);
 
 struct probes;
 /* instance: "blktop-PID", from which the group's name is. root: directory of tracefs, borrowed. */

@@ -9,11 +9,31 @@
 
 struct tracefs_texts tracefs_texts_expected(int root)
 {
-	g_autofree char *format = root < 0 ? NULL :
-		tracefs_file_read(root, "events/syscalls/sys_enter_openat/format");
+	g_autofree char *bytes = NULL;
+	g_autoptr(btf) types = btf_of_kernel(&bytes);
+	struct tracefs_texts t = tracefs_texts_of_types(types);
+	if (root < 0)
+		return t;
+	g_autofree char *format = tracefs_file_read(root, "events/syscalls/sys_enter_openat/format");
 	return (struct tracefs_texts){ .by_kernel = format && strstr(format, "__filename_val"),
-				       .by_bpf = root >= 0 && bpf_names_expected(root),
-				       .probes = probe_kinds_of_kernel() };
+				       .by_bpf = bpf_names_expected(root), .probes = t.probes };
+}
+
+/* Types and members that are there if what they are for is. Sources: struct syscall_metadata in include/trace/syscall.h
+ * (Linux 7.0); kernel/trace/bpf_trace.h, whose text is that of programs (Linux 5.9). */
+struct tracefs_texts tracefs_texts_of_types(const struct btf *types)
+{
+	uint32_t offset;
+	if (!types)
+		return (struct tracefs_texts){ .is_unknown = true };
+	return (struct tracefs_texts){
+		.is_by_types = true,
+		.by_kernel = btf_offset(types, "syscall_metadata", "user_mask", &offset),
+		.by_bpf = sizeof(long) == 8 &&
+			btf_offset(types, "trace_event_raw_" RING_PRINTED_EVENT, "__data_loc_" RING_PRINTED_TEXT,
+				   &offset),
+		.probes = probe_kinds_of(types),
+	};
 }
 
 /* Later versions also have a switch of their own, CONFIG_EPROBE_EVENTS. */
@@ -52,4 +72,15 @@ char *tracefs_texts_unknown(const struct tracefs_texts *t)
 		p->packets ? "" : "packet headers (" EVENT_PROBES " and CONFIG_DEBUG_INFO_BTF)",
 		p->descriptors ? "" : "descriptors of pipes and accepted sockets (CONFIG_KPROBE_EVENTS)",
 		NULL });
+}
+
+char *tracefs_texts_line(const struct tracefs_texts *t)
+{
+	g_autofree char *known = tracefs_texts_known(t), *unknown = tracefs_texts_unknown(t);
+	if (t->is_unknown)
+		return g_strdup("unknown: the kernel has no type information (" BTF_PATH "), and only root can read "
+				"the rest: sudo blktop -v");
+	return g_strdup_printf("%s%s%s%s%s", t->is_by_types ? "for root, by the kernel's type information: " : "",
+			       known ? known : "", known && unknown ? "; " : "", unknown ? "not known: " : "",
+			       unknown ? unknown : "");
 }
