@@ -46,6 +46,7 @@ struct diagnosis *diagnosis_new(const char *label)
 	d->channels = g_ptr_array_new_with_free_func(free_channel);
 	d->losses = g_ptr_array_new_with_free_func(g_free);
 	d->questions = g_ptr_array_new_with_free_func(free_question);
+	d->kernels = g_ptr_array_new_with_free_func(g_free);
 	d->problems = g_ptr_array_new_with_free_func(g_free);
 	d->repairs = g_ptr_array_new_with_free_func(free_repair);
 	d->all_questions = questions_all();
@@ -59,6 +60,7 @@ void diagnosis_free(struct diagnosis *d)
 	g_ptr_array_unref(d->losses);
 	g_ptr_array_unref(d->channels);
 	g_ptr_array_unref(d->questions);
+	g_ptr_array_unref(d->kernels);
 	g_ptr_array_unref(d->problems);
 	g_ptr_array_unref(d->repairs);
 	g_ptr_array_unref(d->all_questions);
@@ -112,6 +114,11 @@ static void put_head(FILE *out, const struct diagnosis *d)
 		fprintf(out, "isolation: %s\n", d->isolation);
 	if (d->user)
 		fprintf(out, "user: %s\n", d->user);
+	PTR_EACH(const char, kernel, d->kernels) {
+		fputs("kernel of ", out);
+		put(out, kernel);
+		fputc('\n', out);
+	}
 }
 
 /* The number of events is unknown if packets cannot be read, or were lost before the beginning of the trace. */

@@ -60,6 +60,8 @@ struct diagnosis {
 	GPtrArray *channels;		/* struct diag_channel * */
 	GPtrArray *losses;		/* struct diag_loss * */
 	GPtrArray *questions;		/* struct diag_question * */
+	GPtrArray *kernels;		/* char *: "HOST: names of files by event probes", where another tracer than
+					 * LTTng's recorded the kernel */
 	GPtrArray *problems;		/* char *: clocks, hosts, unreadable data */
 	GPtrArray *repairs;		/* struct diag_repair * */
 	GPtrArray *all_questions;	/* private: owns what .questions points to */

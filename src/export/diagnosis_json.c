@@ -121,6 +121,7 @@ char *diagnosis_json(const struct diagnosis *d)
 	for (guint i = 0; i < d->questions->len; i++)
 		add_question(b, d->questions->pdata[i]);
 	json_close(b, ']');
+	add_texts(b, "kernels", d->kernels);
 	add_texts(b, "problems", d->problems);
 	json_put_text(b, "left_out", d->warning);
 	json_open(b, "repairs", '[');

@@ -157,6 +157,17 @@ def check_doctor():
     f.lose(0, 3_000_000)
     f.add(0, 2000, "softirq_raise", 1, vec=1)
     large = [int(re.search(r"(\d+)M", c)[1]) for r in repairs(f) for c in r["commands"] if "--kernel-buffer" in c]
+    cut = "/a" * 31 + "/" + "..."
+    f = trace_dat.File()
+    for name in ("/etc/short...", cut):
+        f.add(0, 1000, "sys_enter_openat", 1, dfd=0, __filename_val=name)
+    path = write("names.dat", f.bytes())
+    log = run("log", "--config", "none", path).stdout
+    tap.ok("names of files, the cut one is marked", [] if '"/etc/short..."' in log and f'"{cut}[cut]"' in log else [log])
+    kernels = json.loads(run("--doctor", "--format", "json", "--config", "none", path).stdout)["kernels"]
+    text = run("--doctor", "--config", "none", path).stdout
+    line = "box: names of files from the kernel's events (Linux 7.0)"
+    tap.ok("the doctor says how names of files came", [] if kernels == [line] and f"\nkernel of {line}\n" in text else [kernels, text])
     tap.ok("buffers that hold twice what was lost", [] if len(large) == 1 and large[0] >= 128 and large[0] & (large[0] - 1) == 0 else [large])
 
 

@@ -19,6 +19,10 @@ EVENTS = {
     "sys_enter_close": ("syscalls", [("int", "__syscall_nr", 4, 1), ("unsigned int", "fd", "long", 0)]),
     "sys_exit_close": ("syscalls", [("int", "__syscall_nr", 4, 1), ("long", "ret", "long", 1)]),
     "my_event": ("my_system", [("u64", "big", 8, 0), ("s16", "small", 2, 1), ("unsigned char", "bytes[4]", 4, 0)]),
+    # of Linux 7.0, which stores the name
+    "sys_enter_openat": ("syscalls", [("int", "__syscall_nr", 4, 1), ("int", "dfd", "long", 0), ("const char *", "filename", "long", 0),
+                                      ("int", "flags", "long", 0), ("umode_t", "mode", "long", 0),
+                                      ("__data_loc char[]", "__filename_val", 4, 0)]),
 }
 IDS = {name: 300 + i for i, name in enumerate(EVENTS)}
 

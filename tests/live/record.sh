@@ -55,6 +55,11 @@ is "kernel and programs are of one host" "$(rows program spans "len({r['host'] f
 repairs=$("$blktop" --doctor --config none --format json "$work/program" 2>/dev/null |
 	python3 -c "import json, sys; print(sum('not recorded' in r['problem'] for r in json.load(sys.stdin)['repairs']))")
 is "the doctor misses no event that only did not occur" "$repairs" 0
+names=$("$blktop" --doctor --config none --format json "$work/program" 2>/dev/null |
+	python3 -c "import json, sys; print(*(k.split(': ', 1)[1] for k in json.load(sys.stdin)['kernels']))")
+about=$("$blktop" -v)
+ok "the doctor says how names of files came" [ "${names/names of files/}" != "$names" ]
+ok "blktop -v says the same" [ "${about/"${names#no }"/}" != "$about" ]
 if command -v babeltrace2 >/dev/null; then
 	read -r theirs < <(babeltrace2 "$work/program" 2>"$work/out.bt2" | wc -l)
 	is "babeltrace2 reads as many events" "$theirs" "$(rows program events "sum(int(r['count']) for r in rows)")"

@@ -7,6 +7,7 @@
 #include "trace/ring/ring_packet.h"
 #include "trace/ring/ring_packets.h"
 #include "trace/ring/ring_printed.h"
+#include "trace/ring/ring_names.h"
 #include "trace/ring/ring_program.h"
 #include "trace/ring/ring_rules.h"
 
@@ -551,6 +552,33 @@ static void test_user_texts(void)
 	check_program(twice, false, (const guint8 *)"\1\0\0\0\2\0\0\0\3\0\0\0\0\0\0\0\4\0\0\0\0\0\0\0", 24, "03000000");
 }
 
+/* By which way names of files came is seen from the formats: a call without a text counts only if no call has one. */
+static void test_names_of(void)
+{
+	static const char pointer[] = "\tfield:const char * filename;\toffset:8;\tsize:8;\tsigned:0;\n";
+	static const char stored[] = "\tfield:const char * filename;\toffset:8;\tsize:8;\tsigned:0;\n"
+		"\tfield:__data_loc char[] __filename_val;\toffset:16;\tsize:4;\tsigned:0;\n";
+	static const char text[] = "\tfield:__data_loc char[] filename;\toffset:8;\tsize:4;\tsigned:0;\n";
+	static const char number[] = "\tfield:int fd;\toffset:8;\tsize:8;\tsigned:0;\n";
+	g_autoptr(ring_format) plain = format_of("syscalls", "sys_enter_rename", 1, pointer);
+	g_autoptr(ring_format) kernel = format_of("syscalls", "sys_enter_open", 2, stored);
+	g_autoptr(ring_format) probed = format_of("syscalls", "sys_enter_open", 3, text);
+	g_autoptr(ring_format) printed = format_of("syscalls", "sys_enter_open", RING_PRINTED_FIRST, text);
+	g_autoptr(ring_format) close = format_of("syscalls", "sys_enter_close", 4, number);
+	g_autoptr(ring_format) exec = format_of("sched", "sched_process_exec", 5, text);
+	const struct { struct ring_format *formats[3]; const char *names; } cases[] = {
+		{ { close, exec, exec }, NULL }, { { close, plain, exec }, "none" },
+		{ { plain, kernel, plain }, "kernel" }, { { kernel, plain, close }, "kernel" },
+		{ { exec, plain, probed }, "probes" }, { { plain, printed, plain }, "bpf" },
+	};
+	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+		g_autoptr(GPtrArray) all = g_ptr_array_new();
+		for (size_t k = 0; k < 3; k++)
+			g_ptr_array_add(all, cases[i].formats[k]);
+		g_assert_cmpstr(ring_names_of(all), ==, cases[i].names);
+	}
+}
+
 /* The name that is written of one which the kernel stored in n bytes. */
 static void check_stored(unsigned limit, const char *stored, unsigned n, const char *want)
 {
@@ -1008,6 +1036,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/ring/program-extras", test_program_extras);
 	g_test_add_func("/ring/user-texts", test_user_texts);
 	g_test_add_func("/ring/cut-texts", test_cut_texts);
+	g_test_add_func("/ring/names-of", test_names_of);
 	g_test_add_func("/ring/printed-formats", test_printed_formats);
 	g_test_add_func("/ring/printed-texts", test_printed_texts);
 	g_test_add_func("/ring/packets-losses", test_packets_losses);

@@ -6,8 +6,10 @@
 #include "base/files.h"
 #include "base/limits.h"
 #include "base/timefmt.h"
+#include "live/tracefs/texts.h"
 #include "trace/ctf/ctf_index.h"
 #include "trace/ctf/ctf_wanted.h"
+#include "trace/ring/ring_names.h"
 #include "views/registry.h"
 
 #include <string.h>
@@ -314,6 +316,17 @@ static void know_tracer(struct doctor *doc, const char *domain, const char *trac
 		doc->other_tracer = g_strdup(tracer);
 }
 
+/* How the tracer got names of files; one line for each machine. LTTng has them all. */
+static void know_names(const struct doctor_scan *s)
+{
+	const char *text = tracefs_names_text(ctf_meta_env(s->meta, RING_NAMES_ENV));
+	if (!text || strcmp(s->domain, "kernel") != 0)
+		return;
+	g_autofree char *line = g_strdup_printf("%s: %s", s->host ? s->host : "unknown host", text);
+	if (!g_ptr_array_find_with_equal_func(s->doc->d->kernels, line, g_str_equal, NULL))
+		g_ptr_array_add(s->doc->d->kernels, g_steal_pointer(&line));
+}
+
 static void scan_dir(struct doctor *doc, const char *dir, GHashTable *begins)
 {
 	struct doctor_scan s = { .doc = doc, .dir = dir, .begins = begins, .meta = read_metadata(doc, dir) };
@@ -325,6 +338,7 @@ static void scan_dir(struct doctor *doc, const char *dir, GHashTable *begins)
 	s.domain = doctor_domain(ctf_meta_env(s.meta, "domain"));
 	uuid_text(s.uuid, s.meta);
 	know_tracer(doc, s.domain, ctf_meta_env(s.meta, "tracer_name"));
+	know_names(&s);
 	if (s.meta->streams->len) {	/* else nothing of it can be read, as the reader says */
 		know_classes(&s);
 		know_clocks(&s);

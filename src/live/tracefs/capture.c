@@ -2,7 +2,9 @@
 /* Reads pages of tracefs. */
 #include "live/tracefs/capture.h"
 
+#include "base/each.h"
 #include "base/fail.h"
+#include "trace/ring/ring_names.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -130,8 +132,10 @@ static void put_packet(void *data, unsigned stream_class, unsigned instance, GBy
 	c->sink.packet(c->data, stream_class, instance, packet, begin, end);
 }
 
-static void add_formats(struct capture *c, const char *formats, unsigned long_size)
+/* struct ring_format *, which the caller owns. */
+static GPtrArray *parse_formats(const char *formats, unsigned long_size)
 {
+	GPtrArray *all = g_ptr_array_new();
 	for (const char *at = formats; *at;) {
 		const char *end = strchrnul(at, TRACEFS_FORMAT_END);
 		size_t len = (size_t)(end - at);
@@ -141,10 +145,11 @@ static void add_formats(struct capture *c, const char *formats, unsigned long_si
 			struct ring_format *f = ring_format_parse(system, newline + 1, len - (size_t)(newline + 1 - at),
 								  long_size, NULL);
 			if (f)
-				ring_packets_add_format(c->packets, f);
+				g_ptr_array_add(all, f);
 		}
 		at = *end ? end + 1 : end;
 	}
+	return all;
 }
 
 struct capture *capture_new(const struct capture_setup *setup, const struct tracefs_cpu *cpus, size_t n_cpus,
@@ -171,7 +176,9 @@ struct capture *capture_new(const struct capture_setup *setup, const struct trac
 	c->most_pages = MAX(ROUND_BYTES / c->page_size / n_cpus, 16);
 	c->blocks = g_ptr_array_new_with_free_func(g_free);
 	c->reads = g_array_new(FALSE, FALSE, sizeof(struct ring_read));
+	g_autoptr(GPtrArray) formats = parse_formats(setup->formats, layout.machine.long_size);
 	struct ring_trace trace = {
+		.names = ring_names_of(formats),
 		.hostname = setup->hostname,
 		.kernel_release = setup->kernel_release,
 		.kernel_version = setup->kernel_version,
@@ -183,7 +190,8 @@ struct capture *capture_new(const struct capture_setup *setup, const struct trac
 	};
 	memcpy(trace.uuid, setup->uuid, sizeof(trace.uuid));
 	c->packets = ring_packets_new(&layout, &trace, &own, c);
-	add_formats(c, setup->formats, layout.machine.long_size);
+	PTR_EACH(struct ring_format, f, formats)
+		ring_packets_add_format(c->packets, f);
 	ring_packets_declare_events(c->packets);
 	if (setup->tag)
 		ring_packets_set_tag(c->packets, setup->tag);

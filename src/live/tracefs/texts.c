@@ -4,6 +4,7 @@
 
 #include "live/tracefs/bpf_names.h"
 #include "live/tracefs/file.h"
+#include "trace/ring/ring_names.h"
 
 #include <string.h>
 
@@ -48,14 +49,30 @@ static char *join(const char *const *parts)
 	return s->len ? g_string_free(g_steal_pointer(&s), FALSE) : NULL;
 }
 
+#define WHERE_NAMES_ARE "(Linux 7.0 has them, or " EVENT_PROBES ")"
+
+const char *tracefs_names_text(const char *word)
+{
+	static const char *const texts[][2] = {
+		{ RING_NAMES_KERNEL, "names of files from the kernel's events (Linux 7.0)" },
+		{ RING_NAMES_PROBES, "names of files by event probes" },
+		{ RING_NAMES_BPF, "names of files that are opened, executed or removed, by programs in the kernel "
+				  "(BPF) that take 0.4 us of each such call" },
+		{ RING_NAMES_NONE, "no names of files that are opened " WHERE_NAMES_ARE },
+	};
+	for (size_t i = 0; i < G_N_ELEMENTS(texts); i++)
+		if (!g_strcmp0(word, texts[i][0]))
+			return texts[i][1];
+	return NULL;
+}
+
 char *tracefs_texts_known(const struct tracefs_texts *t)
 {
 	const struct probe_kinds *p = &t->probes;
 	return join((const char *const[]){
-		t->by_kernel ? "names of files from the kernel's events (Linux 7.0)" :
-		p->paths     ? "names of files by event probes" :
-		t->by_bpf    ? "names of files that are opened, executed or removed, by programs in the kernel (BPF) "
-			       "that take 0.4 us of each such call" : "",
+		t->by_kernel ? tracefs_names_text(RING_NAMES_KERNEL) :
+		p->paths     ? tracefs_names_text(RING_NAMES_PROBES) :
+		t->by_bpf    ? tracefs_names_text(RING_NAMES_BPF) : "",
 		p->paths ? "addresses of sockets by event probes" : "",
 		p->packets ? "packet headers by event probes" : "",
 		p->descriptors ? "descriptors of pipes and accepted sockets by a kprobe" : "",
@@ -67,7 +84,7 @@ char *tracefs_texts_unknown(const struct tracefs_texts *t)
 	const struct probe_kinds *p = &t->probes;
 	bool has_names = t->by_kernel || p->paths || t->by_bpf;
 	return join((const char *const[]){
-		has_names ? "" : "names of files that are opened (Linux 7.0 has them, or " EVENT_PROBES ")",
+		has_names ? "" : "names of files that are opened " WHERE_NAMES_ARE,
 		p->paths ? "" : "addresses of sockets (" EVENT_PROBES ")",
 		p->packets ? "" : "packet headers (" EVENT_PROBES " and CONFIG_DEBUG_INFO_BTF)",
 		p->descriptors ? "" : "descriptors of pipes and accepted sockets (CONFIG_KPROBE_EVENTS)",

@@ -5,6 +5,7 @@
 #include "base/fail.h"
 #include "base/files.h"
 #include "trace/ring/ring_dump.h"
+#include "trace/ring/ring_names.h"
 #include "trace/ring/trace_dat.h"
 
 #include <errno.h>
@@ -168,14 +169,15 @@ static bool convert(struct trace_dat *d, struct conversion *c, const char *path,
 	const struct trace_dat_info *info = trace_dat_info(d);
 	g_autofree char *host = NULL, *release = NULL;
 	split_uname(info->uname, &host, &release);
+	g_autoptr(GPtrArray) formats = trace_dat_take_formats(d);
 	struct ring_trace trace = { .hostname = host, .kernel_release = release, .tracer = "trace-cmd",
+				    .names = ring_names_of(formats),
 				    .clock_name = "monotonic", .clock_frequency = 1000000000,
 				    .clock_offset = info->has_offset ? info->offset_ns : 0 };
 	struct ring_sink sink = { .metadata = put_metadata, .packet = put_packet, .overwritten = overwritten };
 	make_uuid(info, path, trace.uuid);
 	c->file = d;
 	g_autoptr(ring_packets) p = ring_packets_new(&info->layout, &trace, &sink, c);
-	g_autoptr(GPtrArray) formats = trace_dat_take_formats(d);
 	for (guint i = 0; i < formats->len; i++)
 		ring_packets_add_format(p, formats->pdata[i]);
 	if (!put_cpus(d, p, error))

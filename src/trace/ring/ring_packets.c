@@ -4,6 +4,7 @@
 
 #include "base/intmap.h"
 #include "base/text.h"
+#include "trace/ring/ring_names.h"
 #include "trace/ring/ring_packet.h"
 #include "trace/ring/ring_printed.h"
 #include "trace/ring/ring_program.h"
@@ -124,6 +125,7 @@ static void declare_trace(struct ring_packets *p, const struct ring_trace *trace
 	declare_text(s, "kernel_version", trace->kernel_version);
 	g_string_append_printf(s, "\tarchitecture_bit_width = %u;\n", p->layout.machine.long_size * 8);
 	declare_text(s, "tracer_name", trace->tracer);
+	declare_text(s, RING_NAMES_ENV, trace->names);
 	g_string_append(s, "\ttracer_major = 1;\n\ttracer_minor = 0;\n};\n\n");
 	g_string_append_printf(s, "clock {\n\tname = \"%s\";\n", trace->clock_name);
 	declare_text(s, "uuid", trace->clock_uuid);

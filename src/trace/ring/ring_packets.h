@@ -28,6 +28,7 @@ enum { RING_STREAM_CPU = 0, RING_STREAM_STATE = 1 };
 struct ring_trace {
 	const char *hostname, *kernel_release, *kernel_version;
 	const char *tracer;		/* "ftrace", "trace-cmd" */
+	const char *names;		/* ring_names_of() */
 	const char *clock_name;		/* a C identifier: "monotonic" */
 	const char *clock_uuid;		/* the boot id, if clocks of other traces of this boot are the same */
 	uint64_t clock_frequency;	/* Hz */
