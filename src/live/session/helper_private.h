@@ -55,6 +55,8 @@ struct helper_state {
 	char *snapshot;			/* session that snapshots are taken of, or NULL */
 	struct helper_kernel *kernel;	/* what records the kernel without LTTng; NULL: nothing does */
 	char *no_programs; /* why there is no session daemon, though the kernel can be traced; NULL: there is */
+	gint64 looked_us;		/* monotonic: when the session daemon was last seen to live */
+	bool daemon_lost;		/* it has ended, which was reported */
 	bool made, made_snapshot;	/* the live session and the snapshot session exist, and the helper made them */
 	bool ended;			/* END was requested */
 	struct relay_place relay;

@@ -589,10 +589,26 @@ static void serve(struct helper_state *w, const char *packet)
 		on[what](w, packet + 1);
 }
 
+#define ALIVE_US (2 * G_USEC_PER_SEC)
+
+/* A session daemon that another blktop started ends with that one's helper, if it is killed. */
+static void watch_session_daemon(struct helper_state *w)
+{
+	gint64 now = g_get_monotonic_time();
+	if (!w->made || w->daemon_lost || now - w->looked_us < ALIVE_US)
+		return;
+	w->looked_us = now;
+	w->daemon_lost = !control_alive();
+	if (w->daemon_lost)
+		helper_send(w, HELPER_MSG_WARNING, "the session daemon has ended, and the session with it: nothing of "
+			    "programs is recorded any more; start blktop again");
+}
+
 static void tick(struct helper_state *w)
 {
 	g_autoptr(GError) error = NULL;
 	kernel_tick(w);
+	watch_session_daemon(w);
 	if (!w->follow.pids || (!w->made && !w->kernel))
 		return;
 	if (!follow_track(w, &error))
