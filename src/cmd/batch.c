@@ -243,8 +243,10 @@ static void print_closed(struct batch *b, int64_t from_ns, int64_t to_ns, bool i
 			note_printed(b, s);
 		timeline_unload(b->r.tl);
 	}
-	if (b->read->live)
+	if (b->read->live) {
 		timeline_retain_sums(b->r.tl, b->printed_to);
+		timeline_retain_seconds_from(b->r.tl, b->printed_to);
+	}
 	if (b->read->live && !is_end && n == timeline_n_seconds(tl))
 		print_empty(b, st.closed_to_ns);
 }
@@ -636,6 +638,8 @@ static int begin(struct batch *b)
 		return code;
 	if (needs_seconds(b))
 		timeline_retain_sums(b->r.tl, INT64_MIN);
+	if (needs_seconds(b) && b->read->live)
+		timeline_retain_seconds_from(b->r.tl, INT64_MIN);
 	choose_columns(b);
 	if (batch_pieces_can_be(view))
 		batch_pieces_begin(&b->pieces, &b->view, b->r.tl);

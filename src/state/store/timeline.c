@@ -78,6 +78,7 @@ struct timeline *timeline_new(size_t memory_budget)
 	tl->ended_processes = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	traces_init(tl);
 	tl->containers = g_array_new(FALSE, FALSE, sizeof(struct container_entry));
+	tl->seconds_from = INT64_MAX;
 	tl->dropped_until = tl->facts.folded_until = tl->facts.requests_from = TIME_UNKNOWN;
 	span_sums_init(&tl->sums, memory_budget);
 	tl->facts.budget = memory_budget;
@@ -261,6 +262,11 @@ size_t timeline_n_spans(const struct timeline *tl)
 const struct span *timeline_span(const struct timeline *tl, size_t i)
 {
 	return i < tl->spans->len ? g_array_index(tl->spans, struct span_entry, i).span : NULL;
+}
+
+void timeline_retain_seconds_from(struct timeline *tl, int64_t from_ns)
+{
+	tl->seconds_from = from_ns;
 }
 
 void timeline_retain_seconds(struct timeline *tl)

@@ -126,6 +126,9 @@ void timeline_pin(struct timeline *tl, uint64_t trace_id);	/* 0: nothing is pinn
 /* For batch runs, which print after the last event: seconds are never folded or dropped, however much memory they
  * need. Spans get the rest of the budget, at least an eighth of it. */
 void timeline_retain_seconds(struct timeline *tl);
+/* Seconds that begin at that time (ns) or later are neither folded nor dropped, as they are to be read yet; INT64_MAX,
+ * as at the beginning: only the newest ones are not. */
+void timeline_retain_seconds_from(struct timeline *tl, int64_t from_ns);
 /* Called just before traces are evicted, mostly in order of their ends. All their spans are still stored. */
 typedef void (*timeline_evicting)(void *data, const uint64_t *trace_ids, size_t n);
 void timeline_on_evicting(struct timeline *tl, timeline_evicting call, void *data);

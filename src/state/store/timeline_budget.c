@@ -304,10 +304,17 @@ static size_t *weigh_seconds(const struct timeline *tl, const GArray *traces, si
 	return bytes;
 }
 
+/* How many of the newest seconds stay as they are. */
+static size_t n_staying(const struct timeline *tl)
+{
+	size_t first = tl->seconds_from == INT64_MAX ? tl->seconds->len : timeline_first_from(tl, tl->seconds_from);
+	return MAX(NEWEST_SECONDS, tl->seconds->len - first);
+}
+
 static void drop_seconds(struct timeline *tl, size_t excess)
 {
-	g_assert(excess > 0 && tl->seconds->len > NEWEST_SECONDS);
-	size_t limit = tl->seconds->len - NEWEST_SECONDS, freed = 0, n = 0;
+	g_assert(excess > 0 && tl->seconds->len > n_staying(tl));
+	size_t limit = tl->seconds->len - n_staying(tl), freed = 0, n = 0;
 	g_autoptr(GArray) traces = weigh_traces(tl);
 	g_array_sort(traces, compare_ends);
 	g_autofree size_t *bytes = weigh_seconds(tl, traces, limit);
@@ -449,13 +456,14 @@ void timeline_unload(struct timeline *tl)
 /* Folds the oldest seconds, then drops them. */
 static void drop_of_seconds(struct timeline *tl, size_t bytes)
 {
-	if (tl->retain_seconds || tl->retains_range || tl->stored || tl->seconds->len <= NEWEST_SECONDS)
+	size_t staying = n_staying(tl);
+	if (tl->retain_seconds || tl->retains_range || tl->stored || tl->seconds->len <= staying)
 		return;
-	size_t freed = seconds_fold(tl->seconds, NEWEST_SECONDS, bytes, &tl->facts.folded_until);
+	size_t freed = seconds_fold(tl->seconds, staying, bytes, &tl->facts.folded_until);
 
 	g_assert(tl->second_bytes >= freed);
 	tl->second_bytes -= freed;
-	if (freed < bytes && tl->seconds->len > NEWEST_SECONDS)
+	if (freed < bytes && tl->seconds->len > n_staying(tl))
 		drop_seconds(tl, bytes - freed);
 }
 

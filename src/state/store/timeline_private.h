@@ -90,6 +90,7 @@ struct timeline {
 	uint64_t n_events;
 	struct missing missing;		/* valid with has_missing */
 	bool has_missing;
+	int64_t seconds_from;		/* timeline_retain_seconds_from() */
 	bool retain_seconds;		/* seconds are never folded or dropped */
 	timeline_evicting on_evicting;	/* NULL: none */
 	void *evicting_data;
