@@ -1,17 +1,13 @@
 #!/bin/bash
 # blktop record: the kernel of this machine and programs, as a trace that blktop and babeltrace2 read.
 # shellcheck disable=SC2154,SC2317 # work: from lib.sh; functions are called through until_true
-# The session daemon of root is one for the whole machine: ours is in a mount namespace.
-if [ "$(id -u)" = 0 ] && [ -z "${OWN_DAEMON:-}" ] && unshare -m true 2>/dev/null; then
-	mkdir -p /run/lttng
-	OWN_DAEMON=1 exec unshare -m --propagation private sh -c 'mount -t tmpfs -o mode=755 tmpfs /run/lttng && exec bash "$0" "$@"' "$0" "$@"
-fi
 . "$(dirname "$0")/lib.sh"
 
 [ "$(id -u)" = 0 ] || skip_all "needs root"
-mount | grep -q '^[^ ]* on /sys/kernel/tracing ' && was_mounted=1
-[ -n "${was_mounted:-}" ] || mount -t tracefs tracefs /sys/kernel/tracing 2>/dev/null || skip_all "this kernel has no tracefs that can be mounted"
-[ -n "${was_mounted:-}" ] || umount /sys/kernel/tracing
+if ! mountpoint -q /sys/kernel/tracing; then
+	mount -t tracefs tracefs /sys/kernel/tracing 2>/dev/null || skip_all "this kernel has no tracefs that can be mounted"
+	umount /sys/kernel/tracing
+fi
 export LAB_APPS=0 LAB_LIVE_US=100000
 lab_up
 export XDG_STATE_HOME=$work/state XDG_CACHE_HOME=$work/cache

@@ -5,7 +5,6 @@ import collections
 import json
 import os
 import pathlib
-import shutil
 import subprocess
 import sys
 
@@ -65,23 +64,14 @@ sleep 5"""
 
 def check_daemon_ends():
     """As when another blktop, which had started it, is killed."""
+    if not os.path.ismount("/run/lttng"):
+        tap.skip("the session daemon ends", "not run by scripts/run-tests: the session daemon may be somebody's")
+        return
     r = tracefs.run("--view", "events", "--", "bash", "-c", END_DAEMON)
     tap.ok("it is said when the session daemon ends", [] if r.stderr.count("the session daemon has ended") == 1 else [r.returncode, r.stderr])
 
 
-def own_daemon():
-    """The session daemon of root is one for the whole machine, and ends with the blktop that started it, which tests kill: ours is in a mount namespace."""
-    if os.geteuid() or os.environ.get("OWN_DAEMON") or subprocess.run(["unshare", "-m", "true"], capture_output=True, check=False).returncode:
-        return
-    os.makedirs("/run/lttng", exist_ok=True)
-    os.environ["OWN_DAEMON"] = "1"
-    shutil.rmtree(tracefs.work)
-    os.execvp("unshare", ["unshare", "-m", "--propagation", "private", "sh", "-c", 'mount -t tmpfs -o mode=755 tmpfs /run/lttng && exec "$0" "$@"',
-                          sys.executable, os.path.abspath(__file__)])
-
-
 def main():
-    own_daemon()
     reason = tracefs.unusable()
     program = os.path.join(tracefs.work, "spangen")
     if not reason and subprocess.run(["cc", "-I", LAB, LAB + "/spangen.c", LAB + "/zipkin_tp.c", "-o", program, "-llttng-ust", "-ldl", "-lpthread"], capture_output=True,
