@@ -499,8 +499,8 @@ unsigned keys_bar(unsigned context, bool coach, unsigned cols, struct bar_entry 
 			if (b->rank > limit || !is_in_bar(b, context, coach))
 				continue;
 			if (joins(last, b)) {
-				g_strlcat(ret[n - 1].key, (char[]){ (char)b->key, 0 },
-					  sizeof ret->key);
+				const char key[] = { (char)b->key, '\0' };
+				g_strlcat(ret[n - 1].key, key, sizeof ret->key);
 				ret[n - 1].n_joined = (unsigned)strlen(ret[n - 1].key);
 				used++;
 			} else {

@@ -135,7 +135,8 @@ static void note_name(struct metric_calls *c, const struct calllog_line *l)
 
 const char *metric_calls_name(const struct metric_calls *c, const char *host, int32_t tid)
 {
-	return g_hash_table_lookup(c->names, &(struct line_thread){ host, tid });
+	const struct line_thread key = { host, tid };
+	return g_hash_table_lookup(c->names, &key);
 }
 
 void metric_calls_add(struct metric_calls *c, const struct calllog_line *l)

@@ -43,6 +43,20 @@ def matching(pattern, what):
     return lambda path, lines: [f"{path}:{n}: {what}" for n, line in enumerate(lines, 1) if found.search(line)]
 
 
+def split_literals(path, lines):
+    """A library's function may be a macro in another version (g_string_append() of GLib 2.76): a comma in a compound literal then divides its arguments."""
+    problems = []
+    for n, line in enumerate(lines, 1):
+        for literal in re.finditer(r"\((?:const |struct )*\w+ ?\**(?:\[\w*\])?\)\{[^}]*,", line):
+            depth, at = 1, literal.start()
+            while at and depth:
+                at -= 1
+                depth += {")": 1, "(": -1}.get(line[at], 0)
+            if re.search(r"\b(?:g_\w+|str[a-z]+|mem[a-z]+)$", line[:at]):
+                problems.append(f"{path}:{n}: a compound literal with a comma, as an argument without parentheses of its own")
+    return problems
+
+
 def too_wide(path, lines):
     return [f"{path}:{n}: {len(line.expandtabs(8))} columns" for n, line in enumerate(lines, 1)
             if len(line.expandtabs(8)) > COLUMNS]
@@ -86,6 +100,7 @@ tags_defined_once()
 each(f"files have at most {FILE_LINES} lines", [s for s in SOURCES if s.startswith("src/")],
      lambda path, lines: [f"{path}: {len(lines) - 1} lines"] if len(lines) - 1 > FILE_LINES else [])
 each(f"lines have at most {COLUMNS} columns", SOURCES, too_wide)
+each("arguments stay one argument where the function is a macro", SOURCES, split_literals)
 each("sources begin with their licence", SOURCES, licence)
 # *_numbers.h are rows, included inside of a table.
 each("headers have include guards", [s for s in SOURCES if s.endswith(".h") and not s.endswith("_numbers.h")], guard)

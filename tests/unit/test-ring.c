@@ -588,7 +588,7 @@ static void check_stored(unsigned limit, const char *stored, unsigned n, const c
 	struct ring_machine machine = { .long_size = 8, .user_text = (uint8_t)limit };
 	g_autoptr(ring_program) p = ring_program_new(open, machine, false);
 	g_autofree uint8_t *payload = g_malloc0(HEAD + n);	/* exact, for the sanitizers */
-	memcpy(payload + 8, (const uint8_t[]){ HEAD, 0, (uint8_t)n, 0 }, 4);
+	memcpy(payload + 8, ((const uint8_t[]){ HEAD, 0, (uint8_t)n, 0 }), 4);
 	memcpy(payload + HEAD, stored, n);
 	struct ring_event event = { .payload = payload, .size = HEAD + n };
 	struct ring_run run = { .event = &event };

@@ -353,6 +353,12 @@ static bool is_hex(const struct ruled *at, unsigned slot)
 	return is_int(at, slot) && at->f->ev->layout->slot[slot].is_hex;
 }
 
+static void add_mark(GString *s, char what)
+{
+	g_string_append_c(s, LOOKUP_MARK);
+	g_string_append_c(s, what);
+}
+
 /* A text of the trace, `most` bytes of it; marks: in a text in which LOOKUP_MARK has a meaning. */
 static void add_text(GString *s, struct blk_text t, uint32_t most, bool marks)
 {
@@ -361,7 +367,7 @@ static void add_text(GString *s, struct blk_text t, uint32_t most, bool marks)
 		const char *mark = marks ? memchr(p, LOOKUP_MARK, (size_t)(end - p)) : NULL;
 		g_string_append_len(s, p, (mark ? mark : end) - p);
 		if (mark)
-			g_string_append_len(s, (const char[]){ LOOKUP_MARK, LOOKUP_LITERAL }, 2);
+			add_mark(s, LOOKUP_LITERAL);
 		p = mark ? mark + 1 : end;
 	}
 }
@@ -373,7 +379,10 @@ static void add_field(GString *s, const struct ruled *at, unsigned slot, uint32_
 	if (slot == SLOT_CPU) {
 		g_string_append_printf(s, "%u", cpu_at(at->f->s, at->f->cpu)->number);
 	} else if (!has_value(at, slot)) {
-		g_string_append(s, marks ? (const char[]){ LOOKUP_MARK, LOOKUP_NONE, '\0' } : "?");
+		if (marks)
+			add_mark(s, LOOKUP_NONE);
+		else
+			g_string_append_c(s, '?');
 	} else if (is_hex(at, slot)) {
 		g_string_append_printf(s, "0x%" G_GINT64_MODIFIER "x", (uint64_t)blk_int(at->f->ev, slot));
 	} else if (is_int(at, slot)) {

@@ -107,7 +107,7 @@ static bool resolve_part(struct lookup_text *c, GString *to)
 	bool known = true;
 	c->depth++;
 	while (*c->at) {
-		size_t n = strcspn(c->at, (const char[]){ LOOKUP_MARK, '\0' });
+		size_t n = (size_t)(strchrnul(c->at, LOOKUP_MARK) - c->at);
 		g_string_append_len(to, c->at, (gssize)n);
 		c->at += n;
 		if (!*c->at || !*++c->at)
