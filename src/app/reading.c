@@ -23,7 +23,7 @@
 #define MOST_SPANS (12 << 20)		/* at most this many bytes */
 #define LISTED_EIGHTHS 3		/* eighths of the memory for spans when they are printed: rows need as much */
 #define WATCHED_SHARE 16		/* part of --memory for seconds of a watched directory that can be corrected */
-#define TAKEN_SHARE 8			/* the same for seconds of a recorded trace */
+#define TAKEN_SHARE 8			/* the same for seconds that are printed as they close */
 #define CLOSING_SHARE 64		/* part of --memory for seconds that are closed at once */
 #define DAY_NS (24 * 60 * 60 * NS_PER_S)
 #define MOST_BESIDE (64 << 20)		/* bytes reserved for everything but the timeline */
@@ -149,9 +149,9 @@ int reading_start(struct reading *r, const struct read_options *o, const struct 
 		.model.live = o->live && !o->watch, .model.at_end = !o->live && !purpose->takes_seconds,
 		/* If seconds are printed when they close, few must be there to be corrected. */
 		.model.memory_budget = o->memory /
-			(o->watch ? WATCHED_SHARE : purpose->takes_seconds ? TAKEN_SHARE : 1),
+			(o->watch ? WATCHED_SHARE : o->live || purpose->takes_seconds ? TAKEN_SHARE : 1),
 		.model.closing_bytes = purpose->takes_seconds ? o->memory / CLOSING_SHARE : 0,
-		.model.span_budget = purpose->prints ? MIN(o->memory / SPANS_SHARE, MOST_SPANS) : 0,
+		.model.span_budget = purpose->prints || o->live ? MIN(o->memory / SPANS_SHARE, MOST_SPANS) : 0,
 		/* slices have all their seconds in memory */
 		.threads = purpose->takes_seconds ? 1 : o->jobs, .slices = purpose->takes_seconds ? 1 : o->slices,
 		.memory = o->memory,

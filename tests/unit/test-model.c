@@ -566,6 +566,38 @@ static void test_live_full(void)
 	source_free(s);
 }
 
+/* Live, seconds with many cells: as few as fit can be corrected, at least three. Without a bound, two minutes. */
+static void test_live_large_seconds(void)
+{
+	enum { SECONDS = 60, THREADS = 300 };
+	g_autoptr(GString) script = g_string_new(NULL);
+	for (int i = 0; i < SECONDS * THREADS; i++)
+		g_string_append_printf(script, "%d%09d 0 syscall_entry_getppid ctx.tid=%d\n%d%09d 0 syscall_exit_getppid ctx.tid=%d ret=1\n",
+				       1 + i / THREADS, i % THREADS * 1000, 100 + i % THREADS, 1 + i / THREADS,
+				       i % THREADS * 1000 + 500, 100 + i % THREADS);
+	struct recording *r = traces_record_script(script->str);
+	size_t most[2] = { 0 };
+	for (unsigned bounded = 0; bounded < 2; bounded++) {
+		struct model *m = model_new(&(struct model_options){ .live = true, .memory_budget = bounded ? 1 << 20 : 0 });
+		uint64_t calls = 0;
+		for (size_t k = 0; k < recording_n(r); k++) {
+			model_feed(m, recording_tables(r), recording_event(r, k), 1);
+			struct publication *p = k % THREADS && k + 1 < recording_n(r) ? NULL : model_publish(m, k + 1 == recording_n(r));
+			for (guint i = 0; p && i < p->seconds->len; i++) {
+				const struct second *second = g_ptr_array_index(p->seconds, i);
+				for (uint32_t c = 0; c < second->n_calls; c++)
+					calls += second->version == 1 ? hist_count(&second->calls[c].latency) : 0;
+			}
+			g_clear_pointer(&p, publication_free);
+			most[bounded] = MAX(most[bounded], model_bytes(m));
+		}
+		g_assert_cmpuint(calls, ==, SECONDS * THREADS);
+		model_free(m);
+	}
+	g_assert_cmpuint(most[0], >, 4 * most[1]);
+	recording_free(r);
+}
+
 /* A clock that lies, or a day in which nothing happens: each thread that sleeps meanwhile is charged with
  * all of it, in one second, not in one for each. */
 static void test_long_void(void)
@@ -695,5 +727,6 @@ int main(int argc, char **argv)
 	g_test_add_func("/model/socketpair", test_socketpair);
 	g_test_add_func("/model/closing", test_closing);
 	g_test_add_func("/model/live-full", test_live_full);
+	g_test_add_func("/model/live-large-seconds", test_live_large_seconds);
 	return g_test_run();
 }

@@ -17,9 +17,8 @@
 #include "base/each.h"
 #include "base/timefmt.h"
 
-#define CORRECTIONS_NS (120 * NS_PER_S)	/* live: seconds older than that are dropped and cannot be corrected */
+#define CORRECTIONS_NS (120 * NS_PER_S)	/* live: seconds older than that are dropped, though there is room for them */
 #define UNPUBLISHED_NS (10 * NS_PER_S)	/* live: publish when this much time is unpublished */
-#define PATHS_SHARE 8		/* live: names of files get this fraction (1/n) of the memory budget */
 #define FACTS_AT_ONCE 4096	/* facts are applied at this number, to bound their memory */
 #define LOCKS_AT_ONCE 1024	/* releases of locks are counted at this number */
 #define LEAST_CORRECTIONS 3	/* this many of the newest seconds can be corrected, whatever their size */
@@ -50,7 +49,7 @@ struct model *model_new(const struct model_options *options)
 	m->s = slice_new(true, m->options.step_ns);
 	if (m->options.live) {
 		slice_live(m->s);
-		slice_bound_paths(m->s, m->options.memory_budget / PATHS_SHARE);
+		slice_bound_paths(m->s, m->options.memory_budget);
 	}
 	if (m->options.no_fast_path)
 		slice_without_fast_path(m->s);
@@ -197,15 +196,24 @@ struct publication *model_adopt(struct model *m, struct publication *again, int6
 	return publisher_adopt(m->publisher, again, from, to);
 }
 
+static size_t seconds_bytes(const struct model *m)
+{
+	size_t bytes = 0;
+	TABLE_EACH(each, m->s->bins)
+		bytes += bin_bytes(each.value);
+	return bytes;
+}
+
 size_t model_bytes(const struct model *m)
 {
-	return slice_span_bytes(m->s) + losses_bytes(&m->s->losses) + publisher_registry_bytes(m->publisher);
+	return slice_span_bytes(m->s) + losses_bytes(&m->s->losses) + publisher_registry_bytes(m->publisher) +
+	       (m->options.live ? seconds_bytes(m) : 0);
 }
 
 bool model_is_full(const struct model *m)
 {
 	const struct model_options *o = &m->options;
-	/* Live, seconds are dropped by age. But after an outage, or when a session is read from its beginning, an
+	/* Live, each publication drops seconds. But after an outage, or when a session is read from its beginning, an
 	 * hour of records may come within seconds. */
 	if (!o->memory_budget || model_has_many_spans(m))
 		return o->memory_budget;
@@ -221,9 +229,9 @@ static int64_t forget_before(const struct model *m, int64_t now, bool final)
 
 	if (final || (!o->live && !o->memory_budget))
 		return INT64_MIN;
+	int64_t from = o->memory_budget ? room_from(m, o->memory_budget) : INT64_MIN;
 	if (o->live)
-		return now - CORRECTIONS_NS;
-	int64_t from = room_from(m, o->memory_budget);
+		return MAX(from, now - CORRECTIONS_NS);
 	/* With at_end, publications are rare: drop down to half of the budget at once. */
 	return from == INT64_MIN || !o->at_end ? from : room_from(m, o->memory_budget / 2);
 }

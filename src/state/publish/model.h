@@ -23,8 +23,8 @@
 struct model_options {
 	int64_t step_ns;	/* length of a "second"; 0: 1 s */
 	bool live;		/* an endless run: published data is dropped */
-	size_t memory_budget;	/* bytes, estimated: bound on the seconds that can still be corrected. If not 0, a
-				 * recorded trace drops published data, too */
+	size_t memory_budget;	/* bytes, estimated: bound on the seconds that can still be corrected, and live on the
+				 * names of files. If not 0, a recorded trace drops published data, too */
 	bool provisional;	/* live: every publication also has the open second (version 0) */
 	size_t span_budget;	/* bytes of unpublished annotations; 0: half of .memory_budget */
 	bool at_end;		/* publications are only read at the end: publish late, when memory is full */
@@ -67,7 +67,8 @@ struct publication *model_adopt(struct model *m, struct publication *again, int6
  * the threads and processes that ended before it and that no later publication refers to. */
 void model_set_retained_from(struct model *m, int64_t ns);
 
-/* Estimated bytes in use, without the seconds that can be corrected: those have their own bound. */
+/* Estimated bytes in use, without the seconds of a recorded trace that can be corrected: the caller planned for their
+ * bound. Live, the newest three seconds can be corrected however large they are. */
 size_t model_bytes(const struct model *m);
 
 /* Was anything dropped because memory was short that could have changed what is published? */
