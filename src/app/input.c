@@ -202,9 +202,9 @@ int64_t input_state_every_ns(const struct input *in)
 	return in->options.state_every_us * NS_PER_US;
 }
 
-void input_end_record(struct input *in)
+bool input_end_record(struct input *in)
 {
-	spool_end(in->options.spool);
+	return spool_end(in->options.spool);
 }
 
 bool input_hold_stored(struct input *in, bool held)

@@ -45,7 +45,7 @@ bool input_store(struct input *in, const char *dir, uint64_t limit, GError **err
 bool input_record(struct input *in, const char *dir, gint64 last_us, bool decodes, GError **error);
 /* last_us: at least so much is stored, and a state dump (of the kernel's own ring buffer) so often: */
 int64_t input_state_every_ns(const struct input *in);	/* 0: only at the beginning */
-void input_end_record(struct input *in);	/* all that was recorded has come */
+bool input_end_record(struct input *in);	/* all that was recorded has come; as spool_end() */
 /* The same as spool_hold(), of what input_record() stores. False: the disk is seconds behind. */
 bool input_hold_stored(struct input *in, bool held);
 /* What is stored, once all that came is in the files. false: packets are not stored. */

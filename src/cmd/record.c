@@ -123,7 +123,7 @@ static int report(struct recording *r, int code)
 	char bytes[TIMEFMT_LEN], length[TIMEFMT_LEN];
 	g_autofree char *lost = losses_report(r->r.tl), *to = text_visible(r->to);
 
-	input_end_record(r->r.in);
+	bool whole = input_end_record(r->r.in);
 	if (!input_stored(r->r.in, &st))
 		return EXIT_FAILED;
 	if (st.message[0])
@@ -138,7 +138,9 @@ static int report(struct recording *r, int code)
 	if (st.dropped || st.refused)
 		log_error("%" G_GUINT64_FORMAT " packets were not written: the disk was too slow, or they were damaged",
 			  st.dropped + st.refused);
-	if (code == EXIT_FINE && (st.dropped || st.refused))
+	if (!whole && !st.stopped)
+		log_error("%s took nothing more for %d s: what was recorded last is not written", to, LIMIT_SPOOL_END_SECONDS);
+	if (code == EXIT_FINE && (st.dropped || st.refused || !whole))
 		code = EXIT_LOSS;
 	if (r->flight)
 		return !flight_end(r->flight, &r->r) || st.stopped ? EXIT_FAILED : code;

@@ -46,8 +46,7 @@ static GByteArray *written(void)
 	for (unsigned i = 0; i < STREAMS; i++)
 		spool_end_stream(s, i);
 	spool_end_trace(s, 0);
-	spool_end(s);
-	g_assert_true(spool_flush(s, 10 * G_USEC_PER_SEC));
+	g_assert_true(spool_end(s));
 	struct spool_status st;
 	spool_get_status(s, &st);
 	g_assert_cmpuint(st.packets, ==, PACKETS * STREAMS);
@@ -252,10 +251,50 @@ static void test_slow_reader(void)
 	close(fds[1]);
 }
 
+static void *read_slowly(void *fd)
+{
+	static uint8_t bytes[1 << 16];
+	for (ssize_t n; (n = read(*(int *)fd, bytes, sizeof bytes)) > 0;)
+		g_usleep(2000);
+	return NULL;
+}
+
+/* A reader that is slow: at the end all of it is written, however long it takes. One that does not read is given up. */
+static void test_end(void)
+{
+	enum { MANY = 16 };
+	const size_t size = 1 << 20;
+	g_autoptr(GBytes) packet = g_bytes_new_take(g_malloc0(size), size);
+	for (unsigned reads = 0; reads < 2; reads++) {
+		int fds[2];
+		struct spool_status st;
+		g_assert_cmpint(pipe2(fds, O_CLOEXEC), ==, 0);
+		struct spool *s = spool_new_stream(fds[1], NULL);
+		spool_add_trace(s, "x");
+		spool_add_stream(s, 0, "y");
+		for (unsigned i = 0; i < MANY; i++)
+			spool_packet(s, 0, g_bytes_ref(packet));
+		GThread *reader = reads ? g_thread_new("reader", read_slowly, fds) : NULL;
+		g_assert_cmpint(spool_end(s), ==, reads);
+		spool_get_status(s, &st);
+		g_assert_cmpuint(st.packets, ==, reads ? MANY : 0);
+		g_assert_cmpuint(st.dropped, ==, 0);
+		if (!reads)
+			close(fds[0]);
+		spool_unref(s);
+		close(fds[1]);
+		if (reader)
+			g_thread_join(reader);
+		if (reads)
+			close(fds[0]);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
 	signal(SIGPIPE, SIG_IGN);
+	g_test_add_func("/stream/end", test_end);
 	g_test_add_func("/stream/whole", test_whole);
 	g_test_add_func("/stream/cut", test_cut);
 	g_test_add_func("/stream/damaged", test_damaged);

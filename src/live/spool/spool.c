@@ -406,10 +406,6 @@ void spool_end_stream(struct spool *s, unsigned stream)
 		push(s, OP_END_STREAM, stream, NULL, NULL);
 }
 
-void spool_end(struct spool *s)
-{
-	push(s, OP_END, 0, NULL, NULL);
-}
 
 void spool_packet(struct spool *s, unsigned stream, GBytes *packet)
 {
@@ -491,6 +487,19 @@ bool spool_flush(struct spool *s, int64_t timeout_us)
 {
 	G_GNUC_UNUSED g_autoptr(GMutexLocker) locked = g_mutex_locker_new(&s->lock);
 	return wait_done(s, false, timeout_us);
+}
+
+bool spool_end(struct spool *s)
+{
+	push(s, OP_END, 0, NULL, NULL);
+	G_GNUC_UNUSED g_autoptr(GMutexLocker) locked = g_mutex_locker_new(&s->lock);
+	uint64_t done;
+	do {
+		done = s->done;
+		if (wait_done(s, false, LIMIT_SPOOL_END_SECONDS * G_USEC_PER_SEC))
+			return true;
+	} while (s->done != done);
+	return false;
 }
 
 struct spool *spool_ref(struct spool *s)

@@ -72,7 +72,9 @@ void spool_packet(struct spool *s, unsigned stream, GBytes *packet);
 /* For streams; files need no such thing. */
 void spool_beacon(struct spool *s, unsigned stream, uint64_t stream_class, uint64_t cycles);	/* native_feed.h */
 void spool_end_stream(struct spool *s, unsigned stream);
-void spool_end(struct spool *s);	/* nothing more will come */
+/* Nothing more will come: waits until all is written. False: nothing was written for LIMIT_SPOOL_END_SECONDS, the rest
+ * will not be. */
+bool spool_end(struct spool *s);
 
 /* ---- any thread ---- */
 
