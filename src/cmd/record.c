@@ -139,7 +139,8 @@ static int report(struct recording *r, int code)
 		log_error("%" G_GUINT64_FORMAT " packets were not written: the disk was too slow, or they were damaged",
 			  st.dropped + st.refused);
 	if (!whole && !st.stopped)
-		log_error("%s took nothing more for %d s: what was recorded last is not written", to, LIMIT_SPOOL_END_SECONDS);
+		log_error("%s took nothing more for %d s: what was recorded last is not written", to,
+			  LIMIT_SPOOL_END_SECONDS);
 	if (code == EXIT_FINE && (st.dropped || st.refused || !whole))
 		code = EXIT_LOSS;
 	if (r->flight)

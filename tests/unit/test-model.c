@@ -572,17 +572,20 @@ static void test_live_large_seconds(void)
 	enum { SECONDS = 60, THREADS = 300 };
 	g_autoptr(GString) script = g_string_new(NULL);
 	for (int i = 0; i < SECONDS * THREADS; i++)
-		g_string_append_printf(script, "%d%09d 0 syscall_entry_getppid ctx.tid=%d\n%d%09d 0 syscall_exit_getppid ctx.tid=%d ret=1\n",
-				       1 + i / THREADS, i % THREADS * 1000, 100 + i % THREADS, 1 + i / THREADS,
-				       i % THREADS * 1000 + 500, 100 + i % THREADS);
+		g_string_append_printf(script, "%d%09d 0 syscall_entry_getppid ctx.tid=%d\n"
+				       "%d%09d 0 syscall_exit_getppid ctx.tid=%d ret=1\n", 1 + i / THREADS,
+				       i % THREADS * 1000, 100 + i % THREADS, 1 + i / THREADS, i % THREADS * 1000 + 500,
+				       100 + i % THREADS);
 	struct recording *r = traces_record_script(script->str);
 	size_t most[2] = { 0 };
 	for (unsigned bounded = 0; bounded < 2; bounded++) {
-		struct model *m = model_new(&(struct model_options){ .live = true, .memory_budget = bounded ? 1 << 20 : 0 });
+		struct model_options options = { .live = true, .memory_budget = bounded ? 1 << 20 : 0 };
+		struct model *m = model_new(&options);
 		uint64_t calls = 0;
 		for (size_t k = 0; k < recording_n(r); k++) {
 			model_feed(m, recording_tables(r), recording_event(r, k), 1);
-			struct publication *p = k % THREADS && k + 1 < recording_n(r) ? NULL : model_publish(m, k + 1 == recording_n(r));
+			bool last = k + 1 == recording_n(r);
+			struct publication *p = k % THREADS && !last ? NULL : model_publish(m, last);
 			for (guint i = 0; p && i < p->seconds->len; i++) {
 				const struct second *second = g_ptr_array_index(p->seconds, i);
 				for (uint32_t c = 0; c < second->n_calls; c++)
