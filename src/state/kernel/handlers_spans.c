@@ -14,6 +14,7 @@
 
 #include "base/each.h"
 #include "base/limits.h"
+#include "base/mix.h"
 #include "base/text.h"
 
 #include <math.h>
@@ -269,46 +270,31 @@ static bool holds(const struct ruled *at, const struct expr *expr)
 	return expr_match(expr, value_of, &look, NULL);
 }
 
-static void mix(uint64_t *h, uint64_t x)
+static uint64_t mix_int(uint64_t h, uint64_t n)
 {
-	*h = (*h ^ x) * UINT64_C(0x9e3779b97f4a7c15);
-	*h ^= *h >> 29;
-}
-
-static void mix_int(uint64_t *h, uint64_t n)
-{
-	mix(h, 2);
-	mix(h, n);
+	return mix(mix(h, 2), n);
 }
 
 /* A whole number is the same key as this integer, and so both zeros are one key. */
-static void mix_real(uint64_t *h, double d)
+static uint64_t mix_real(uint64_t h, double d)
 {
 	uint64_t bits;
-	if (d >= -0x1p63 && d < 0x1p63 && d == rint(d)) {
-		mix_int(h, (uint64_t)(int64_t)d);
-		return;
-	}
+	if (d >= -0x1p63 && d < 0x1p63 && d == rint(d))
+		return mix_int(h, (uint64_t)(int64_t)d);
 	memcpy(&bits, &d, sizeof bits);
-	mix(h, 4);
-	mix(h, bits);
+	return mix(mix(h, 4), bits);
 }
 
-static void mix_field(uint64_t *h, const struct ruled *at, unsigned slot)
+static uint64_t mix_field(uint64_t h, const struct ruled *at, unsigned slot)
 {
-	if (slot == SLOT_CPU) {
-		mix(h, cpu_at(at->f->s, at->f->cpu)->number);
-	} else if (is_int(at, slot)) {
-		mix_int(h, (uint64_t)blk_int(at->f->ev, slot));
-	} else if (is_real(at, slot)) {
-		mix_real(h, blk_real(at->f->ev, slot));
-	} else {
-		struct blk_text t = text_of(at, slot);
-		mix(h, 3);
-		mix(h, t.len);
-		for (uint32_t i = 0; i < t.len; i++)
-			mix(h, (uint8_t)t.str[i]);
-	}
+	if (slot == SLOT_CPU)
+		return mix(h, cpu_at(at->f->s, at->f->cpu)->number);
+	if (is_int(at, slot))
+		return mix_int(h, (uint64_t)blk_int(at->f->ev, slot));
+	if (is_real(at, slot))
+		return mix_real(h, blk_real(at->f->ev, slot));
+	struct blk_text t = text_of(at, slot);
+	return mix_bytes(mix(mix(h, 3), t.len), t.str, t.len);
 }
 
 /* NaN is no key, as it does not equal itself. */
@@ -333,7 +319,7 @@ static uint64_t key_of(const struct ruled *at, const struct rule_key *k)
 					 rule_keyless_name(at->r, at->e, g_ptr_array_index(at->e->fields, field)));
 			return RULE_NO_KEY;
 		}
-		mix_field(&h, at, at->u->slots[field]);
+		h = mix_field(h, at, at->u->slots[field]);
 	}
 	return h != RULE_NO_KEY ? h : 1;
 }
@@ -344,7 +330,7 @@ static uint64_t pair_key(const struct ruled *at, const struct rule_key *k)
 	uint64_t h = key_of(at, k);
 	if (h == RULE_NO_KEY || !at->u->pair)
 		return h;
-	mix(&h, at->u->pair);
+	h = mix(h, at->u->pair);
 	return h != RULE_NO_KEY ? h : 1;
 }
 
@@ -444,11 +430,10 @@ static void tag_fields(struct fed_event *f, const struct ruled *at, const struct
 	}
 }
 
-static void mix_string(uint64_t *h, const char *text)
+/* With an end that is no byte. */
+static uint64_t mix_name(uint64_t h, const char *text)
 {
-	for (; *text; text++)
-		mix(h, (uint8_t)*text);
-	mix(h, UINT64_C(1) << 8);
+	return mix(mix_text(h, text), UINT64_C(1) << 8);
 }
 
 /* Global: only what the link names distinguishes it. RULE_NO_KEY: a field has no value. */
@@ -457,11 +442,10 @@ static uint64_t link_key(const struct ruled *at, const struct rule_link *l)
 	uint64_t h = key_of(at, &l->key);
 	if (h == RULE_NO_KEY)
 		return h;
-	mix_string(&h, l->name);
+	h = mix_name(h, l->name);
 	if (l->by_host) {
 		const struct slice_host *host = &g_array_index(at->f->s->hosts, struct slice_host, at->f->host);
-		mix_string(&h, host->name);
-		mix_string(&h, host->boot);
+		h = mix_name(mix_name(h, host->name), host->boot);
 	}
 	return h != RULE_NO_KEY ? h : 1;
 }

@@ -4,6 +4,7 @@
 
 #include "base/each.h"
 #include "base/limits.h"
+#include "base/mix.h"
 
 #include <string.h>
 
@@ -216,12 +217,6 @@ static uint8_t slot_of(size_t row, const char *field)
 	return SLOT_ABSENT;
 }
 
-static uint64_t mix_byte(uint64_t h, uint8_t byte)
-{
-	h = (h ^ byte) * UINT64_C(0x9e3779b97f4a7c15);
-	return h ^ h >> 29;
-}
-
 /* In the order of the numbers, as begin and end may have them in different orders. */
 static uint64_t pair_of(const struct rule *r, char *const texts[RULE_STARS])
 {
@@ -229,10 +224,7 @@ static uint64_t pair_of(const struct rule *r, char *const texts[RULE_STARS])
 	for (uint8_t number = 1; number <= RULE_STARS; number++) {
 		if (!memchr(r->end.star, number, r->end.n_stars))
 			continue;
-		pair = mix_byte(pair, number);
-		for (const char *p = texts[number - 1]; *p; p++)
-			pair = mix_byte(pair, (uint8_t)*p);
-		pair = mix_byte(pair, 0);
+		pair = mix(mix_text(mix(pair, number), texts[number - 1]), 0);
 	}
 	return pair;
 }

@@ -5,6 +5,7 @@
 #include "state/kernel/rules_table.h"
 
 #include "base/limits.h"
+#include "base/mix.h"
 
 #include <string.h>
 
@@ -153,12 +154,8 @@ static void resolve_key(struct lookups *l, struct annot *a)
 {
 	bool known;
 	g_autofree char *key = resolved(l, a, a->val, &known);
-	uint64_t h = a->trace;
+	uint64_t h = mix_text(a->trace, key);
 	a->val = 0;
-	for (const char *p = key; *p; p++) {
-		h = (h ^ (uint8_t)*p) * UINT64_C(0x9e3779b97f4a7c15);
-		h ^= h >> 29;
-	}
 	if (a->trace != RULE_NO_KEY)
 		a->trace = !known ? RULE_NO_KEY : h != RULE_NO_KEY ? h : 1;
 }

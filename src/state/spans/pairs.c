@@ -10,6 +10,7 @@
 
 #include "base/each.h"
 #include "base/limits.h"
+#include "base/mix.h"
 #include "base/reftext.h"
 
 #include <stdio.h>
@@ -94,19 +95,6 @@ void pairs_free(struct pairs *p)
 	g_free(p);
 }
 
-static uint64_t mixed(uint64_t h, uint64_t x)
-{
-	h = (h ^ x) * UINT64_C(0x9e3779b97f4a7c15);
-	return h ^ h >> 29;
-}
-
-static uint64_t mixed_text(uint64_t h, const char *text)
-{
-	for (; *text; text++)
-		h = mixed(h, (uint8_t)*text);
-	return h;
-}
-
 /* ---- threads ---- */
 
 /* The event's thread from the kernel trace; NULL: idle, unknown after a loss, or not identified yet. */
@@ -129,11 +117,11 @@ bool pairs_must_wait(const struct pairs *p, const struct annot *a, int64_t now)
 /* 0: the thread is unknown. The CPU does not identify it: other threads of the process may have run there. */
 static uint64_t thread_key(const struct pairs *p, const struct annot *a)
 {
-	uint64_t h = mixed(1, a->host);
+	uint64_t h = mix(1, a->host);
 	if (!a->in_kernel && a->vtid > 0)
-		return mixed(h, (uint64_t)a->vtid);
+		return mix(h, (uint64_t)a->vtid);
 	const struct thread *t = a->in_kernel || a->by_kernel ? kernel_thread(p, a) : NULL;
-	return t ? mixed(h, (uint64_t)t->tid) : 0;
+	return t ? mix(h, (uint64_t)t->tid) : 0;
 }
 
 /* ---- frames ---- */
@@ -215,11 +203,11 @@ static uint64_t new_id(struct pairs *p, const struct annot *a)
 	const struct thread *t = a->in_kernel ? kernel_thread(p, a) : NULL;
 	p->n_at_ts = a->ts == p->ts ? p->n_at_ts + 1 : 0;
 	p->ts = a->ts;
-	uint64_t instant = mixed((uint64_t)a->ts, 0);	/* mixed first: instants and numbers are both small */
-	uint64_t id = mixed_text(p->n_at_ts ? mixed(instant, p->n_at_ts) : instant, h->name);
-	id = mixed_text(mixed_text(id, "|"), h->boot);
-	id = mixed_text(id, a->rule == RULE_FUNCTION ? "" : rule_at(a->rule)->name);
-	id = mixed(mixed(id, (uint64_t)(t ? t->tid : a->vtid)), cpu_at(p->s, a->cpu)->number);
+	uint64_t instant = mix((uint64_t)a->ts, 0);	/* mixed first: instants and numbers are both small */
+	uint64_t id = mix_text(p->n_at_ts ? mix(instant, p->n_at_ts) : instant, h->name);
+	id = mix_text(mix_text(id, "|"), h->boot);
+	id = mix_text(id, a->rule == RULE_FUNCTION ? "" : rule_at(a->rule)->name);
+	id = mix(mix(id, (uint64_t)(t ? t->tid : a->vtid)), cpu_at(p->s, a->cpu)->number);
 	return id ? id : 1;
 }
 
@@ -320,7 +308,7 @@ const char *pairs_function(struct pairs *p, const struct annot *a)
 	char text[256];
 	if (!a->address)
 		return strtab_get(p->s->texts, 0);
-	uint64_t key = mixed(mixed(mixed(4, a->host), (uint64_t)a->vpid), a->address);
+	uint64_t key = mix(mix(mix(4, a->host), (uint64_t)a->vpid), a->address);
 	if (p->names_of != p->s->binaries->len)
 		g_hash_table_remove_all(p->names);
 	p->names_of = p->s->binaries->len;
@@ -343,8 +331,8 @@ const char *pairs_function(struct pairs *p, const struct annot *a)
 static uint64_t rule_key(uint32_t rule, const struct annot *a, uint64_t key, bool by_thread,
 			 uint64_t thread)
 {
-	uint64_t h = mixed(mixed(mixed(3, rule), a->host), key);
-	return by_thread ? mixed(h, thread) : h;
+	uint64_t h = mix(mix(mix(3, rule), a->host), key);
+	return by_thread ? mix(h, thread) : h;
 }
 
 static guint add_to(GHashTable *table, uint64_t trace)
@@ -510,7 +498,7 @@ static void rule_is_whole(struct pairs *p, struct annot *a)
 
 static void blkkin(struct pairs *p, const struct annot *a, bool opens, bool ends)
 {
-	uint64_t key = mixed(mixed(mixed(5, a->trace), a->span), a->host);
+	uint64_t key = mix(mix(mix(5, a->trace), a->span), a->host);
 	const struct begun_span *have = opens || ends ? innermost(p->by_key, key) : NULL;
 	if (ends && have)
 		pop(p, *have);

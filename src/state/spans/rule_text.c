@@ -4,6 +4,8 @@
 
 #include "state/spans/preset_head.h"
 
+#include "base/mix.h"
+
 #include <string.h>
 
 /* ---- names ---- */
@@ -29,10 +31,7 @@ int rule_field(struct rule_event *e, const char *name)
 
 uint64_t rule_hash(uint64_t h, const char *line, size_t n)
 {
-	for (size_t i = 0; i <= n; i++) {	/* with the NUL at its end */
-		h = (h ^ (uint8_t)line[i]) * UINT64_C(0x9e3779b97f4a7c15);
-		h ^= h >> 29;
-	}
+	h = mix_bytes(h, line, n + 1);	/* with the NUL at its end */
 	return h ? h : 1;
 }
 

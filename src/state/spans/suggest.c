@@ -8,6 +8,7 @@
 #include "base/each.h"
 #include "base/fields.h"
 #include "base/limits.h"
+#include "base/mix.h"
 #include "base/sort.h"
 
 #include <string.h>
@@ -84,12 +85,6 @@ struct losses_of {
 static struct event_of *event_at(const struct suggest *g, guint i)
 {
 	return &g_array_index(g->events, struct event_of, i);
-}
-
-static uint64_t mixed(uint64_t h, uint64_t x)
-{
-	h = (h ^ x) * UINT64_C(0x9e3779b97f4a7c15);
-	return h ^ h >> 29;
 }
 
 /* ---- events and pairs ---- */
@@ -254,11 +249,8 @@ struct seen_event {
 static uint64_t value_of(const struct field *f)
 {
 	if (f->kind != FIELD_TEXT)
-		return mixed(2, f->value);
-	uint64_t h = mixed(3, f->len);
-	for (uint32_t i = 0; i < f->len; i++)
-		h = mixed(h, (uint8_t)f->text[i]);
-	return h;
+		return mix(2, f->value);
+	return mix_bytes(mix(3, f->len), f->text, f->len);
 }
 
 static bool is_key(const struct field *f)
@@ -323,16 +315,16 @@ static void note_value(struct value_set *s, uint64_t value)
 
 static uint64_t key_of(const struct seen_event *s, enum option option, uint64_t field)
 {
-	uint64_t h = mixed(1, s->host);
+	uint64_t h = mix(1, s->host);
 	if ((option == BY_THREAD_ONLY || option == BY_FIELD_OF_THREAD) && s->vtid <= 0)
 		return 0;
 	if (option == BY_FIELD_OF_PROCESS && s->vpid < 0)
 		return 0;
 	if (option != BY_THREAD_ONLY && !field)
 		return 0;
-	h = mixed(h, option == BY_FIELD_OF_PROCESS ? (uint64_t)s->vpid : option == BY_FIELD_ONLY ? 0 :
+	h = mix(h, option == BY_FIELD_OF_PROCESS ? (uint64_t)s->vpid : option == BY_FIELD_ONLY ? 0 :
 		  (uint64_t)s->vtid);
-	h = mixed(h, option == BY_THREAD_ONLY ? 0 : field);
+	h = mix(h, option == BY_THREAD_ONLY ? 0 : field);
 	return h ? h : 1;
 }
 

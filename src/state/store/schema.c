@@ -3,6 +3,7 @@
 #include "state/store/schema.h"
 
 #include "base/coder.h"
+#include "base/mix.h"
 
 #include <stddef.h>
 #include <string.h>
@@ -265,8 +266,7 @@ static uint64_t hash_key(const void *key, size_t size)
 	uint64_t h = seed;
 	for (; size >= sizeof word; size -= sizeof word, at += sizeof word) {
 		memcpy(&word, at, sizeof word);
-		h = (h ^ word) * UINT64_C(0x9e3779b97f4a7c15);
-		h ^= h >> 29;
+		h = mix(h, word);
 	}
 	uint32_t half = 0;
 	if (size)

@@ -3,6 +3,7 @@
 #include "state/store/span_sums.h"
 
 #include "base/each.h"
+#include "base/mix.h"
 #include "base/timefmt.h"
 #include "state/store/span_tree.h"
 
@@ -109,7 +110,7 @@ static uint64_t hash(const struct span_sum_key *key)
 				  (uint64_t)key->top << 2 | (uint64_t)key->partial << 1 | key->failed };
 	uint64_t h = 0;
 	for (size_t i = 0; i < G_N_ELEMENTS(word); i++)
-		h = (h ^ word[i]) * UINT64_C(0x9e3779b97f4a7c15) ^ h >> 29;
+		h = mix(h, word[i]);
 	return h;
 }
 
