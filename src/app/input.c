@@ -4,7 +4,6 @@
  * the connection. `source` is guarded by `lock`, and is cleared before the source is freed.
  */
 #include "app/input.h"
-#include "base/timefmt.h"
 
 #include "app/messages.h"
 
@@ -16,6 +15,7 @@
 #include "base/limits.h"
 #include "base/sort.h"
 #include "base/text.h"
+#include "base/timefmt.h"
 #include "export/import.h"
 #include "run/cache.h"
 #include "run/chunks.h"

@@ -211,7 +211,7 @@ void reading_free(struct reading *r)
 	input_unref(r->in);
 	g_free(r->reported);
 	g_free(r->reported_warning);
-	g_free(r->presets.line);
+	presets_used_clear(&r->presets);
 	*r = (struct reading){ 0 };
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Hashes of values that follow each other. A result is the same in every run and on every machine: ids and keys that
- * slices exchange are made of them. Against chosen inputs begin with a random number (hash_key() of state/store/schema.c).
+ * Hashes of values that follow each other. A result is the same in every run and on every machine: ids and keys
+ * that slices exchange are made of them. Against chosen inputs, begin with a random number (hash_key() of
+ * state/store/schema.c).
  */
 #ifndef BLK_BASE_MIX_H
 #define BLK_BASE_MIX_H

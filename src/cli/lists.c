@@ -172,7 +172,6 @@ static const char recipe_middle[] =
 	"\techo 'this records both: sudo blktop record%s -o DIRECTORY' >&2\n"
 	"fi\n"
 	"\n"
-	"\n"
 	"# Userspace: the spans. One set of buffers for each user.\n"
 	"lttng enable-channel -u -s \"$session\" spans --buffers-uid --subbuf-size=%s --num-subbuf=%s\n"
 	"lttng add-context -u -s \"$session\" -c spans -t vpid -t vtid -t procname";
@@ -198,14 +197,12 @@ static void print_sentences(FILE *out, const char *title, const GPtrArray *sente
 
 static void print_preset_events(FILE *out, const struct preset *p)
 {
-	const GPtrArray *events = p->events->len ? p->events : p->detect;
-
 	PTR_EACH(const char, context, p->contexts)
 		if (!g_str_equal(context, "vpid") && !g_str_equal(context, "vtid") && !g_str_equal(context, "procname"))
 			fprintf(out, " -t %s", context);
 	fputc('\n', out);
 	if (!p->agents->len)
-		PTR_EACH(const char, event, events)
+		PTR_EACH(const char, event, preset_records(p))
 			fprintf(out, "lttng enable-event -u -s \"$session\" -c spans '%s'\t# spans of %s\n", event,
 				p->name);
 	PTR_EACH(const char, agent, p->agents)

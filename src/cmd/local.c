@@ -246,8 +246,7 @@ static char **preset_events(void)
 
 	for (size_t i = 0; i < presets_n(); i++) {
 		const struct preset *p = presets_at(i);
-		const GPtrArray *events = p->events->len ? p->events : p->detect;
-		PTR_EACH(const char, event, events)
+		PTR_EACH(const char, event, preset_records(p))
 			if (presets_is_on(i) && plan_tracepoint_check(event, NULL))
 				g_ptr_array_add(all, g_strdup(event));
 	}

@@ -4,7 +4,6 @@
 
 #include "cli/config.h"
 #include "cli/rule_files.h"
-#include "state/spans/presets_used.h"
 #include "app/debug_log.h"
 #include "app/host_clocks.h"
 #include "app/input.h"
@@ -78,7 +77,7 @@ struct screen_run {
 	bool switched;			/* presets were chosen just now */
 	char *moved;			/* message about that, or NULL */
 	unsigned reported;		/* number of unread_message()'s messages that were taken */
-	struct presets_used presets;	/* what was said about them */
+	struct presets_used presets;	/* what was reported of them */
 	struct alerts *alerts;		/* NULL: there are no thresholds */
 	GQueue alert_lines;		/* char *: live, messages about them */
 };
@@ -204,24 +203,15 @@ static bool backend_suggested_spans(void *data, char **ret_rules, char **ret_mes
 
 /* --- backend: presets --- */
 
-static char *names_of(const GPtrArray *presets)
-{
-	GString *names = g_string_new(NULL);
-
-	PTR_EACH(const struct preset, p, presets)
-		g_string_append_printf(names, "%s%s", names->len ? "," : "", p->name);
-	return g_string_free(names, false);
-}
-
 /* What the user can switch to: "none" if some are used, else those that fit. NULL: none fits. */
 static char *other_presets(const struct screen_run *s, char **ret_now)
 {
 	g_auto(GStrv) events = timeline_event_names(s->tl);
 	g_autoptr(GPtrArray) used = presets_in_use((const char *const *)events);
 	g_autoptr(GPtrArray) offered = presets_on_offer((const char *const *)events);
-	g_autofree char *names = names_of(offered);
+	g_autofree char *names = presets_names(offered, ",");
 
-	*ret_now = names_of(used);
+	*ret_now = presets_names(used, ",");
 	if (used->len)
 		return g_strdup(PRESETS_NONE);
 	return offered->len ? g_strdup_printf(PRESETS_AUTO ",%s", names) : NULL;
@@ -1066,8 +1056,7 @@ static int run_once(struct screen_run *s)
 	g_clear_pointer(&s->suggesting, suggestjob_free);
 	g_clear_pointer(&s->suggested, g_ptr_array_unref);
 	g_clear_pointer(&s->suggestion, g_free);
-	g_free(s->presets.line);
-	s->presets = (struct presets_used){ 0 };
+	presets_used_clear(&s->presets);
 	g_clear_pointer(&s->saving, savejob_free);
 	g_clear_pointer(&s->job, job_free);
 	g_clear_pointer(&s->alerts, alerts_free);

@@ -275,7 +275,7 @@ static const struct column columns[] = {
 	COLUMN_PARENT_STATE,
 	COLUMN_T("linked_from", "FROM", 0, 0, "spans that sent the messages which it took (link_in of a rule)",
 		 get_linked_from),
-	COLUMN_N("link_ns", "TRANSPORT", VALUE_NS, 0, 0, "from sending the first of these messages to taking it; "
+	COLUMN_N("link_ns", "TRANSPORT", VALUE_NS, 0, 0, "from sending the first of its messages to taking it; "
 		 "between hosts as far as their clocks agree", get_link_ns),
 };
 

@@ -74,7 +74,7 @@ static void test_errors(void)
 		{ "[table t]\nkey=a\nvalue=b\n", "my.spans:1: [table t] has no event" },
 		{ "[table t]\nevent=e\nvalue=b\n", "my.spans:1: [table t] has no key" },
 		{ "[table t]\nevent=e\nkey=a\n", "my.spans:1: [table t] has no value" },
-		{ "[table t]\nevent=e\nkey=thread, a\nvalue=b\n", "my.spans:1: [table t]: its key are fields" },
+		{ "[table t]\nevent=e\nkey=thread, a\nvalue=b\n", "my.spans:1: [table t]: its key is made of fields" },
 		{ "[table t]\nevent=e\nkey=t[a]\nvalue=b\n", "my.spans:3: 't[a]': the key of a table has no entries" },
 		{ "[table t]\nevent=e\nkey=a\nvalue=b\n[table t]\nevent=e\nkey=a\nvalue=b\nscope=host\n",
 		  "my.spans:5: [table t]: scope= is not that of line 1" },

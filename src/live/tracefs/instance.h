@@ -65,8 +65,8 @@ unsigned tracefs_instance_user_text(const struct tracefs_instance *i);
 /* System calls of these threads are not recorded, as they are those of the reader. */
 bool tracefs_instance_exclude(struct tracefs_instance *i, const int *tids, size_t n, GError **error);
 
-/* Records only events of these threads, of threads that they create, and of what wakes these. Call it before the
- * start, again if there are more. */
+/* Records only events of these threads, of the threads that they create, and the wakeups of all those. Call it before
+ * the start, again if there are more threads. */
 bool tracefs_instance_follow(struct tracefs_instance *i, const int *tids, size_t n, GError **error);
 
 /* ns of a clock that cannot fail: CLOCK_MONOTONIC, CLOCK_REALTIME. */

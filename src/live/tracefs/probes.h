@@ -18,7 +18,7 @@ struct probe_kinds {
 	bool packets;		/* headers of packets: needs type information (BTF), too */
 	bool descriptors;	/* of pipes, socket pairs and accepted sockets: needs kprobes; their peers BTF */
 };
-/* What a kernel with this type information can. All false: NULL, there is none. */
+/* What the kernel with this type information can do; without any (NULL): nothing. */
 struct probe_kinds probe_kinds_of(const struct btf *types);
 
 struct probes;

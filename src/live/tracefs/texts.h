@@ -24,7 +24,7 @@ struct tracefs_texts tracefs_texts_of_types(const struct btf *types);
 
 /* "names of files and addresses of sockets by event probes, ..."; g_free. NULL: nothing. */
 char *tracefs_texts_known(const struct tracefs_texts *t);
-/* What the metadata of a trace says (RING_NAMES_ENV), as a sentence; static. NULL: it is none of these words. */
+/* The sentence for a word of a trace's metadata (RING_NAMES_ENV); static. NULL: no version wrote such a word. */
 const char *tracefs_names_text(const char *word);
 /* The line of `blktop -v` about them; g_free. */
 char *tracefs_texts_line(const struct tracefs_texts *t);

@@ -142,7 +142,7 @@ static void ask_state(struct kernel_link *k)
 	k->next_us = now_us + MAX(k->sink->state_every_us, STATE_WAIT_US * (k->asked != 0));
 }
 
-/* An answer that comes after it was given up is older than what was said to be complete. */
+/* A state dump that comes after it was given up is dropped: the stream was reported complete up to a later time. */
 static void take_state(struct kernel_link *k, struct capture *c)
 {
 	uint64_t begin, end;

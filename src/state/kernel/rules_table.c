@@ -412,10 +412,9 @@ static uint16_t make_class_row(const char *event, uint16_t row)
 
 uint16_t rules_row_of_class(const char *event, uint16_t row)
 {
-	g_autofree char *key = g_strdup_printf("%u %s", row, event);
-
 	if (row != NO_ROW && rules_has_row(row))	/* patterns that match it were bound with it */
 		return row;
+	g_autofree char *key = g_strdup_printf("%u %s", row, event);
 	g_mutex_lock(&table.lock);
 	size_t made = GPOINTER_TO_SIZE(g_hash_table_lookup(table.by_class, key));
 	if (!made) {
@@ -447,7 +446,7 @@ const struct rule *rules_table_of(uint64_t id)
 
 char *rule_table_note(const struct rule *of, const char *what)
 {
-	return g_strdup_printf("(table %s of %s: %s)", of->name, of->preset ? "a preset" : "a file", what);
+	return g_strdup_printf("(table %s %" G_GINT64_MODIFIER "x: %s)", of->name, of->id, what);
 }
 
 char *rule_keyless_name(const struct rule *r, const struct rule_event *e, const char *field)

@@ -104,7 +104,7 @@ struct rule {
 	guint duration;			/* .is_whole: index in its fields of how long the span took ... */
 	int64_t unit;			/* ... in units of so many ns */
 	bool annotates;			/* it makes no spans: its events (.begin) are annotations with the text .text */
-	struct rule_severity severity;	/* of these */
+	struct rule_severity severity;	/* of its annotations */
 	bool defines;			/* a table: its events (.begin) define .begin_key as .text */
 	bool by_host;			/* a table that processes of a host share */
 	unsigned table;			/* number of the table */

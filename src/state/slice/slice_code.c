@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Sections of a slice file, except threads and CPUs: see slice_code.h. */
-#include "state/kernel/rules_table.h"
 #include "state/slice/slice_code.h"
 
 #include "base/each.h"
 #include "base/limits.h"
 #include "state/kernel/annot.h"
-#include "state/kernel/rules_table.h"
 #include "state/kernel/bin.h"
 #include "state/kernel/block.h"
 #include "state/kernel/coverage.h"
 #include "state/kernel/facts.h"
 #include "state/kernel/feed.h"
+#include "state/kernel/rules_table.h"
 #include "state/kernel/sched.h"
 #include "state/kernel/thread_logs.h"
 #include "state/slice/slice.h"

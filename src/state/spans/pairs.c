@@ -221,18 +221,21 @@ static void join(struct pairs *p, struct annot *a, const struct begun_span *pare
 
 /* ---- functions ---- */
 
+static guint add_to(GHashTable *table, uint64_t trace)
+{
+	guint n = GPOINTER_TO_UINT(g_hash_table_lookup(table, &trace)) + 1;
+	g_hash_table_insert(table, g_memdup2(&trace, sizeof trace), GUINT_TO_POINTER(n));
+	return n;
+}
+
 /* Bounds traces of functions: when a trace is full, the next function begins a new one. Its parent id still refers
  * to the old trace. */
 static void count_function(struct pairs *p, struct annot *a, const struct begun_span *parent)
 {
 	if (!parent || parent->rule != RULE_FUNCTION)
 		return;
-	guint n = GPOINTER_TO_UINT(g_hash_table_lookup(p->sizes, &a->trace)) + 1;
-	if (n >= LIMIT_TRACE_FUNCTIONS) {
+	if (add_to(p->sizes, a->trace) >= LIMIT_TRACE_FUNCTIONS)
 		a->trace = a->span;
-		return;
-	}
-	g_hash_table_insert(p->sizes, g_memdup2(&a->trace, sizeof a->trace), GUINT_TO_POINTER(n));
 }
 
 static void function_begins(struct pairs *p, struct annot *a)
@@ -333,13 +336,6 @@ static uint64_t rule_key(uint32_t rule, const struct annot *a, uint64_t key, boo
 {
 	uint64_t h = mix(mix(mix(3, rule), a->host), key);
 	return by_thread ? mix(h, thread) : h;
-}
-
-static guint add_to(GHashTable *table, uint64_t trace)
-{
-	guint n = GPOINTER_TO_UINT(g_hash_table_lookup(table, &trace)) + 1;
-	g_hash_table_insert(table, g_memdup2(&trace, sizeof trace), GUINT_TO_POINTER(n));
-	return n;
 }
 
 /* The span that sent what this one takes. NULL: there is none, its trace takes no more spans, or is full. */

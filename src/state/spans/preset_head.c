@@ -145,6 +145,11 @@ char *preset_lacks(const struct preset *p)
 	return missing ? g_strdup_printf("[preset %s] has no %s", p->name, missing) : NULL;
 }
 
+const GPtrArray *preset_records(const struct preset *p)
+{
+	return p->events->len ? p->events : p->detect;
+}
+
 bool preset_is_met(const struct preset *p, const char *const *events)
 {
 	PTR_EACH(const char, glob, p->detect)

@@ -28,6 +28,8 @@ void preset_free(struct preset *p);
 char *preset_take(struct preset *p, const char *key, const char *value);
 /* After the head: does it miss a line? NULL, or which (g_free). */
 char *preset_lacks(const struct preset *p);
+/* Globs of the events to record: those it names, or those by which it is found. */
+const GPtrArray *preset_records(const struct preset *p);
 /* Are there events of the preset's program among these names? */
 bool preset_is_met(const struct preset *p, const char *const *events);
 

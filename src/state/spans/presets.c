@@ -4,6 +4,7 @@
 
 #include "state/spans/rules.h"
 
+#include "base/each.h"
 #include "base/fail.h"
 #include "base/limits.h"
 
@@ -169,4 +170,13 @@ GPtrArray *presets_in_use(const char *const *events)
 GPtrArray *presets_on_offer(const char *const *events)
 {
 	return those(events, false);
+}
+
+char *presets_names(const GPtrArray *presets, const char *between)
+{
+	GString *s = g_string_new(NULL);
+
+	PTR_EACH(const struct preset, p, presets)
+		g_string_append_printf(s, "%s%s", s->len ? between : "", p->name);
+	return g_string_free(s, false);
 }

@@ -43,5 +43,6 @@ bool presets_add_rules(struct rules *r, GError **error);
 GPtrArray *presets_in_use(const char *const *events);
 /* Those that are not on, and have: that could be asked for. */
 GPtrArray *presets_on_offer(const char *const *events);
+char *presets_names(const GPtrArray *presets, const char *between);	/* g_free() */
 
 #endif

@@ -8,15 +8,6 @@
 #include "base/each.h"
 #include "base/text.h"
 
-static char *names_of(const GPtrArray *presets, const char *between)
-{
-	GString *s = g_string_new(NULL);
-
-	PTR_EACH(const struct preset, p, presets)
-		g_string_append_printf(s, "%s%s", s->len ? between : "", p->name);
-	return g_string_free(s, false);
-}
-
 /* Those that make spans or annotations only if they are asked for. */
 static void add_offer(GString *s, const char *const *events)
 {
@@ -27,7 +18,7 @@ static void add_offer(GString *s, const char *const *events)
 			g_ptr_array_add(asked, p);
 	if (!asked->len || g_str_equal(presets_chosen(), PRESETS_NONE))
 		return;
-	g_autofree char *names = names_of(asked, ",");
+	g_autofree char *names = presets_names(asked, ",");
 	g_string_append_printf(s, "%sthis trace has events of the preset%s %s: --presets %s,%s uses %s",
 			       s->len ? "; " : "", asked->len > 1 ? "s" : "", names, presets_chosen(), names,
 			       asked->len > 1 ? "them" : "it");
@@ -43,7 +34,7 @@ char *presets_used_text(const struct timeline *tl)
 		const struct preset *p = g_ptr_array_index(on, 0);
 		g_string_append_printf(s, "preset %s is used: %s (--presets none: without)", p->name, p->title);
 	} else if (on->len) {
-		g_autofree char *names = names_of(on, ", ");
+		g_autofree char *names = presets_names(on, ", ");
 		g_string_append_printf(s, "presets %s are used (--presets none: without)", names);
 	}
 	add_offer(s, (const char *const *)events);
@@ -65,4 +56,10 @@ char *presets_used_next(struct presets_used *u, const struct timeline *tl)
 	g_free(u->line);
 	u->line = g_strdup(line);
 	return g_steal_pointer(&line);
+}
+
+void presets_used_clear(struct presets_used *u)
+{
+	g_free(u->line);
+	*u = (struct presets_used){ 0 };
 }

@@ -179,17 +179,11 @@ static char *put_parts(struct writing *w, const char *text, unsigned depth)
 	return why;
 }
 
-/* The '}' that ends the field that begins at `at`. */
-static const char *end_of_field(const char *at)
-{
-	return strchr(at, '}');
-}
-
 static char *read_fields(struct writing *w, const char *text)
 {
 	const char *open;
 	while ((open = strstr(text, "${"))) {
-		const char *close = end_of_field(open);
+		const char *close = strchr(open, '}');
 		if (!close)
 			return g_strdup_printf("'${' without '}' in '%s'", text);
 		g_autofree char *name = g_strndup(open + 2, (gsize)(close - open - 2));

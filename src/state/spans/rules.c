@@ -471,8 +471,7 @@ static unsigned group_of(const struct rule *r)
 
 /* ---- parsing ---- */
 
-/* Names are those of the preset, or of the files without one. */
-/* A rule for spans. */
+/* A rule for spans, by its name in the preset, or in the files without one. */
 static struct rule *find_rule(const struct rules *rules, const struct preset *preset, const char *name)
 {
 	PTR_EACH(struct rule, r, rules->all)
@@ -481,8 +480,7 @@ static struct rule *find_rule(const struct rules *rules, const struct preset *pr
 	return NULL;
 }
 
-/* The first ${N} of the event's side for which the begin event has no star, or the end event does not name it; 0: there
- * is none. */
+/* The first ${N} of the event for which its own pattern, or the begin event's, has no star; 0: none. */
 static unsigned missing_star(const struct rule *rule, const struct rule_event *e)
 {
 	for (unsigned i = 0; i < e->n_stars; i++)
@@ -504,7 +502,7 @@ static bool check_table(const struct rules_reading *at, const struct rule *rule)
 	if (missing)
 		return refuse(at, "[table %s] has no %s", rule->name, missing);
 	if (rule->begin_key.by_thread)
-		return refuse(at, "[table %s]: its key are fields, not the thread", rule->name);
+		return refuse(at, "[table %s]: its key is made of fields, not of the thread", rule->name);
 	t->rule = t->rule ?: rule;
 	return t->rule->by_host == rule->by_host ||
 	       refuse(at, "[table %s]: scope= is not that of line %u", rule->name, t->rule->line);
@@ -695,7 +693,7 @@ bool rules_parse(struct rules *rules, const char *file, const char *text, size_t
 	return check_group(&r);
 }
 
-/* Do the begin and end events have texts of stars in common? */
+/* Must the begin and the end event match the same texts? */
 static bool is_paired(const struct rule *r)
 {
 	for (unsigned i = 0; i < r->end.n_stars; i++)

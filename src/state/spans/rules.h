@@ -72,7 +72,7 @@ char *rules_missing_text(size_t i, const struct timeline *tl);
  * out. */
 bool rules_any_absent(const struct timeline *tl);
 size_t rules_n_installed(void);
-size_t rules_n_own(void);	/* of these, how many are not of presets */
+size_t rules_n_own(void);	/* without those of presets */
 /* Do the installed rules speak of a trace with these events? The user's own do of any. */
 bool rules_any_met(const char *const *events);
 /* A digest of the installed rules' lines; "": there are none. Borrowed. */
