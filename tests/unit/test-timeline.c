@@ -467,6 +467,30 @@ static void test_whole_seconds(void)
 	g_assert_cmpint(timeline_find_trace(tl, 1)->end_ns, ==, 7);
 }
 
+/* Seconds that a consumer takes late: until then they stay as they came, whatever they need; afterwards the bound holds. */
+static void test_seconds_to_be_read(void)
+{
+	g_autoptr(blk_timeline) tl = timeline_new(BUDGET);
+	const int64_t lag = 120;
+
+	timeline_retain_seconds_from(tl, INT64_MIN);
+	for (int64_t i = 0; i < 600; i++) {
+		int64_t read = MAX(0, i - lag);
+		apply_second(tl, make_second(i, 50000));
+		for (int64_t k = read; k <= i; k++) {
+			const struct second *s = timeline_second(tl, timeline_find(tl, k * S));
+			g_assert_cmpint(s->begin_ns, ==, k * S);
+			g_assert_cmpint(s->fold_ns, ==, 0);
+			g_assert_cmpuint(s->n_threads, >, 0);
+		}
+		timeline_retain_seconds_from(tl, MAX(0, i + 1 - lag) * S);
+	}
+	g_assert_cmpuint(timeline_bytes(tl), >, BUDGET);
+	timeline_retain_seconds_from(tl, 600 * S);
+	apply_second(tl, make_second(600, 50000));
+	g_assert_cmpuint(timeline_bytes(tl), <=, BUDGET);
+}
+
 struct dropped { int64_t until; unsigned calls; struct timeline *tl; };
 
 static void on_dropping(void *data, int64_t until_ns)
@@ -694,6 +718,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/timeline/many-gone", test_many_gone);
 	g_test_add_func("/timeline/beside", test_beside);
 	g_test_add_func("/timeline/folding", test_folding);
+	g_test_add_func("/timeline/seconds-to-be-read", test_seconds_to_be_read);
 	g_test_add_func("/timeline/dropping", test_dropping);
 	g_test_add_func("/timeline/dropping-around", test_dropping_around);
 	g_test_add_func("/timeline/whole-seconds", test_whole_seconds);
