@@ -331,6 +331,22 @@ static void test_untold_loss(void)
 	}
 }
 
+/* What a thread does is lost; then its call, its program's events and its switch are seen again. */
+static void test_seen_again(void)
+{
+#define REQ(at, event) at " 1 u:zipkin:timestamp trace_name=\"req\" service_name=\"s\" trace_id=1 span_id=2 " \
+			   "parent_span_id=0 event=\"" event "\" ctx.vtid=9 ctx.vpid=9\n"
+	g_autofree char *report = every_cut("seen again",
+		"5 1 sched_switch prev_tid=8 prev_state=1 next_tid=9\n"
+		"10 1 u:my:b k=2 ctx.vtid=9 ctx.vpid=9\n"
+		"20 1 !lost begin=18 end=20 events=5\n"
+		"25 1 syscall_entry_read ctx.tid=9 fd=3 count=8\n"
+		REQ("30", "sr")
+		"40 0 sched_switch ctx.tid=7 prev_tid=7 prev_state=1 next_tid=8\n");
+	g_assert_nonnull(strstr(report, "req"));
+#undef REQ
+}
+
 /* A CPU that tells nothing until a task that slept elsewhere turns up on it, of which nobody saw
  * the switch (a trace of one process; a stream that begins later): it did not run there since the
  * trace's begin. */
@@ -1885,6 +1901,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/laws/functions", test_functions);
 	g_test_add_func("/laws/functions-fast", test_functions_fast);
 	g_test_add_func("/laws/counters", test_counters);
+	g_test_add_func("/laws/seen-again", test_seen_again);
 	g_test_add_func("/laws/untold-switch", test_untold_switch);
 	g_test_add_func("/laws/untold-begin", test_untold_begin);
 	g_test_add_func("/laws/untold-loss", test_untold_loss);

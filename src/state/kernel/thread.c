@@ -483,10 +483,15 @@ static void do_mark(struct slice *s, struct thread *t, const struct rec *r)
 	thread_track_open(t, a);
 }
 
+static bool is_in_kernel(const struct thread *t)
+{
+	return t->st.call_state == CALL_IN && t->st.call.name;
+}
+
 static void do_span(struct slice *s, struct thread *t, const struct rec *r)
 {
-	if (t->st.call_state == CALL_IN && t->st.call.name)
-		return;		/* it is in the kernel: the event is of another thread */
+	if (is_in_kernel(t))
+		return;		/* the event is of another thread */
 	call_begins(s, t, r);	/* a user space tracepoint: the thread is in user mode */
 	t->st.call_state = CALL_NONE;
 	t->st.call_lost = t->st.call.interrupted = false;
@@ -540,8 +545,9 @@ static inline void note_known(struct thread *t, int64_t ts)
 void thread_apply(struct slice *s, struct thread *t, const struct rec *r)
 {
 	g_assert(t->resolved && r->type < G_N_ELEMENTS(folds) && folds[r->type]);
-	/* A claim changes no state. A slice that does not know its task's tid yet may have applied later records. */
-	if (r->type == REC_MARK && r->state && (t->st.run != RUN_ON || t->st.cursor > r->ts))
+	/* A claim, by an event of user space, changes no state. A slice that does not know its task's tid yet may have
+	 * applied later records. */
+	if (r->type == REC_MARK && r->state && (t->st.run != RUN_ON || t->st.cursor > r->ts || is_in_kernel(t)))
 		return;
 	settle(s, t, r->ts);
 	if (r->type == REC_IRQ_OUT && !t->st.irq_depth && !t->st.irq_known && t->st.run == RUN_ON) {
