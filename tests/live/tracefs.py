@@ -155,9 +155,13 @@ def check_names():
     has_top = os.path.exists(top)
     is_off = lambda: text_of(top) == "0\n"     # noqa: E731  (another blktop that begins has it on for a moment)
     poll(lambda: is_off() or not has_top)
-    nowhere = f"/nowhere/{os.getpid()}"     # other tests do the like
+    me = os.getpid()        # other tests do the like
+    nowhere = f"/nowhere/{me}"
     code = ("import os, sys\nos.chdir(sys.argv[1])\nfor n in " + repr([eval(f"b'{n}'") for n in NAMES]) + ":\n"
             "  for _ in range(3): os.close(os.open(n, os.O_RDWR | os.O_CREAT))\n  os.unlink(n)\n"
+            f"for n in ('old {me}', 'one {me}'): open(n, 'w').close()\n"
+            f"os.rename('old {me}', 'new {me}')\nos.link('new {me}', 'second {me}')\nos.stat('second {me}')\nos.mkdir('dir {me}')\n"
+            f"for n in ('/{me}' + 'd' * 800, '/{me}' + 'd' * 100):\n  try: os.rename('one {me}', n)\n  except OSError: pass\n"
             f"for _ in range(5):\n  try: os.open('{nowhere}', 0)\n  except OSError: pass\n")
     to = os.path.join(work, "named")
     r = subprocess.run([PROGRAM, "record", "-o", to, "--kernel", "tracefs", "--", "/usr/bin/python3", "-c", code, work], stdin=subprocess.DEVNULL,
@@ -171,6 +175,16 @@ def check_names():
         found = sum(1 for line in text.splitlines() if name in line and "python" in line)
         if found != n:
             problems.append([name[:20], found, n])
+    args = [(c.get("name"), {k: v for k, v in (c.get("args") or {}).items() if isinstance(v, str)}) for c in calls if c.get("pid") in mine]
+    for name, want in (("rename", dict(oldname=f"old {me}", newname=f"new {me}")), ("link", dict(oldname=f"new {me}", newname=f"second {me}")),
+                       ("newfstatat", dict(filename=f"second {me}")), ("mkdir", dict(pathname=f"dir {me}")),
+                       ("rename", dict(oldname=f"one {me}", newname=f"/{me}" + "d" * 100))):
+        if not any((n == name or "stat" in name) and want.items() <= a.items() for n, a in args):
+            problems.append([name, want, [a for n, a in args if n == name]])
+    # a name that the kernel cut is unknown, or marked
+    cut = [a["newname"] for n, a in args if n == "rename" and len(a.get("newname", "")) > 120 and not a["newname"].endswith("[cut]") and
+           len(a["newname"]) < 800]
+    problems += cut
     if '"/usr/bin/python3' not in text:
         problems.append("no execve of the program")
     tap.ok("names of files that a program opens, executes and removes", problems + ([text[:600]] if problems else []))

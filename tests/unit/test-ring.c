@@ -476,21 +476,23 @@ static void test_printed_formats(void)
 		"\tfield:const char * filename;\toffset:24;\tsize:8;\tsigned:0;\n"
 		"\tfield:int flags;\toffset:32;\tsize:8;\tsigned:0;\n"
 		"\tfield:umode_t mode;\toffset:40;\tsize:8;\tsigned:0;\n";
-	static const char rename_two[] = "\tfield:const char * oldname;\toffset:16;\tsize:8;\tsigned:0;\n"
-		"\tfield:const char * newname;\toffset:24;\tsize:8;\tsigned:0;\n";
+	static const char rename_two[] = "\tfield:int olddfd;\toffset:16;\tsize:8;\tsigned:0;\n"
+		"\tfield:const char * oldname;\toffset:24;\tsize:8;\tsigned:0;\n"
+		"\tfield:int newdfd;\toffset:32;\tsize:8;\tsigned:0;\n"
+		"\tfield:const char * newname;\toffset:40;\tsize:8;\tsigned:0;\n";
 	static const char stored[] = "\tfield:const char * filename;\toffset:16;\tsize:8;\tsigned:0;\n"
 		"\tfield:__data_loc char[] __filename_val;\toffset:24;\tsize:4;\tsigned:0;\n";
 	g_autoptr(ring_format) open = call_format("sys_enter_openat", openat);
-	g_autoptr(ring_format) two = call_format("sys_enter_rename", rename_two);
+	g_autoptr(ring_format) two = call_format("sys_enter_renameat", rename_two);
 	g_autoptr(ring_format) kernels = call_format("sys_enter_open", stored);
 	g_autoptr(ring_format) other = format_of("sched", "sys_enter_openat", 1, openat);
 	struct ring_printed_call call;
 
-	g_assert_false(ring_printed_choose(&call, two));
 	g_assert_false(ring_printed_choose(&call, kernels));
 	g_assert_false(ring_printed_choose(&call, other));
 	g_assert_true(ring_printed_choose(&call, open));
-	g_assert_cmpstr(call.name->name, ==, "filename");
+	g_assert_cmpstr(call.names[0]->name, ==, "filename");
+	g_assert_null(call.names[1]);
 	g_assert_cmpstr(call.values[0]->name, ==, "dfd");
 	g_assert_cmpstr(call.values[1]->name, ==, "flags");
 	g_autofree char *text = ring_printed_format(open, &call, 7);
@@ -506,6 +508,22 @@ static void test_printed_formats(void)
 	g_assert_nonnull(event);
 	/* dfd, then flags, then the name as it is */
 	check_program(made, false, event, (unsigned)size, "9cffffff" "00000800" "6120620a2200");
+
+	struct ring_printed_call both;
+	g_assert_true(ring_printed_choose(&both, two));
+	g_assert_cmpstr(both.values[0]->name, ==, "olddfd");
+	g_assert_null(both.values[1]);
+	g_autofree char *text_two = ring_printed_format(two, &both, 8);
+	g_autoptr(ring_format) made_two = ring_format_parse("syscalls", text_two, strlen(text_two), 8, NULL);
+	g_assert_nonnull(made_two);
+	static const char said_two[] = TAG " 8 5 0 a b " TAG " c " TAG;
+	g_autofree uint8_t *renamed = ring_printed_parse(said_two, sizeof said_two, TAG, head, &size);
+	g_assert_nonnull(renamed);
+	/* olddfd, the first name up to the tag, and the second */
+	check_program(made_two, false, renamed, (unsigned)size, "05000000" "61206200" "632030313233343536373839616263646566" "00");
+	static const char no_first[] = TAG " 8 5 0  " TAG " b";
+	g_autofree uint8_t *half = ring_printed_parse(no_first, sizeof no_first, TAG, head, &size);
+	check_program(made_two, false, half, (unsigned)size, "05000000" "00" "6200");
 }
 
 /* What others print, or what is cut, is not a call. */
@@ -525,14 +543,21 @@ static void test_printed_texts(void)
 	}
 	g_autofree uint8_t *empty = ring_printed_parse(TAG " 1 2 3 ", sizeof TAG + 7, TAG, head, &size);
 	g_assert_nonnull(empty);
-	g_assert_cmpuint(size, ==, 21);
-	g_autofree char *name = g_strnfill(RING_PRINTED_BYTES, 'n');
+	g_assert_cmpuint(size, ==, 26);
+	enum { ROOM = RING_PRINTED_STORE - 8 - 1 };	/* two numbers, and the NUL */
+	g_autofree char *name = g_strnfill(ROOM, 'n');
 	g_autofree char *longest = g_strconcat(TAG " 1 2 3 ", name, NULL);
 	g_autofree uint8_t *unknown = ring_printed_parse(longest, strlen(longest), TAG, head, &size);
-	g_assert_cmpuint(size, ==, 21);		/* it may be cut: no name */
-	longest[RING_PRINTED_BYTES - 1] = '\0';
+	g_assert_cmpuint(size, ==, 26);		/* it may be cut: no name */
+	longest[sizeof TAG + 6 + ROOM - 1] = '\0';
 	g_autofree uint8_t *known = ring_printed_parse(longest, strlen(longest), TAG, head, &size);
-	g_assert_cmpuint(size, ==, 21 + RING_PRINTED_BYTES - 1 - (sizeof TAG + 6));
+	g_assert_cmpuint(size, ==, 26 + ROOM - 1);
+	g_autofree char *pair = g_strdup_printf(TAG " 1 2 0 %.400s " TAG " %.103s", name, name);
+	g_autofree uint8_t *first = ring_printed_parse(pair, strlen(pair), TAG, head, &size);
+	g_assert_cmpuint(size, ==, 26 + 400 + 103);
+	g_autofree char *cut = g_strdup_printf(TAG " 1 2 0 %.403s " TAG " %.103s", name, name);
+	g_autofree uint8_t *only = ring_printed_parse(cut, strlen(cut), TAG, head, &size);
+	g_assert_cmpuint(size, ==, 26 + 403);		/* the second may be cut */
 }
 
 static void test_user_texts(void)
@@ -564,12 +589,14 @@ static void test_names_of(void)
 	g_autoptr(ring_format) kernel = format_of("syscalls", "sys_enter_open", 2, stored);
 	g_autoptr(ring_format) probed = format_of("syscalls", "sys_enter_open", 3, text);
 	g_autoptr(ring_format) printed = format_of("syscalls", "sys_enter_open", RING_PRINTED_FIRST, text);
+	g_autoptr(ring_format) printer = format_of(RING_PRINTED_SYSTEM, RING_PRINTED_EVENT, 6, text);
 	g_autoptr(ring_format) close = format_of("syscalls", "sys_enter_close", 4, number);
 	g_autoptr(ring_format) exec = format_of("sched", "sched_process_exec", 5, text);
 	const struct { struct ring_format *formats[3]; const char *names; } cases[] = {
 		{ { close, exec, exec }, NULL }, { { close, plain, exec }, "none" },
 		{ { plain, kernel, plain }, "kernel" }, { { kernel, plain, close }, "kernel" },
-		{ { exec, plain, probed }, "probes" }, { { plain, printed, plain }, "bpf" },
+		{ { exec, plain, probed }, "probes" }, { { plain, printed, printer }, "bpf" },
+		{ { plain, printed, close }, "none" },		/* the program was refused */
 	};
 	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
 		g_autoptr(GPtrArray) all = g_ptr_array_new();

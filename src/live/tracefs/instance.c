@@ -43,6 +43,7 @@ struct tracefs_instance {
 	bool has_syscalls;
 	struct probes *probes;
 	struct bpf_names *names;
+	GPtrArray *printed;		/* char *: directories of the calls' events that .names prints */
 	unsigned long_size;		/* bytes, of the kernel's */
 };
 
@@ -187,7 +188,7 @@ static void add_event(struct tracefs_instance *i, const char *dir, const char *i
 	g_ptr_array_add(i->events, e);
 }
 
-/* Records the event by a probe or a program that says more. False: there is none, or it cannot be made. */
+/* Records the event by a probe or the program that says more. False: there is none, or it cannot be made. */
 static bool add_probe(struct tracefs_instance *i, const char *system, const char *text, const char *event_dir)
 {
 	g_autoptr(ring_format) format = ring_format_parse(system, text, strlen(text), i->long_size, NULL);
@@ -200,16 +201,21 @@ static bool add_probe(struct tracefs_instance *i, const char *system, const char
 	add_format(i, system, probe ? probe : printed);
 	if (probe)
 		add_event(i, dir, event_dir);
+	else
+		g_ptr_array_add(i->printed, g_strdup(event_dir));
 	return true;
 }
 
-/* The event of the names that programs print. */
+/* The event of the names that the program prints; without it, those of the calls. */
 static void add_printed(struct tracefs_instance *i)
 {
 	g_autofree char *format = tracefs_file_read(i->dir, "events/" RING_PRINTED_SYSTEM "/" RING_PRINTED_EVENT
 						    "/format");
-	if (!bpf_names_n(i->names) || !format)
+	if (!format || !bpf_names_start(i->names)) {
+		PTR_EACH(const char, dir, i->printed)
+			add_event(i, dir, NULL);
 		return;
+	}
 	add_format(i, RING_PRINTED_SYSTEM, format);
 	add_event(i, RING_PRINTED_SYSTEM "/" RING_PRINTED_EVENT, NULL);
 	bpf_names_restore(i->names, true);
@@ -332,6 +338,7 @@ struct tracefs_instance *tracefs_instance_new(const struct tracefs_wish *wish, G
 	i->cpus = g_array_new(FALSE, FALSE, sizeof(struct tracefs_cpu));
 	i->formats = g_string_new(NULL);
 	i->events = g_ptr_array_new_with_free_func(event_free);
+	i->printed = g_ptr_array_new_with_free_func(g_free);
 	i->root = mount_and_open(&i->mounted, error);
 	bool done = i->root >= 0;
 	if (done && !make_dir(i, path))
@@ -418,6 +425,7 @@ bool tracefs_instance_free(struct tracefs_instance *i, int patience_ms)
 	g_array_unref(i->cpus);
 	g_string_free(i->formats, TRUE);
 	g_ptr_array_unref(i->events);
+	g_ptr_array_unref(i->printed);
 	g_free(i->header);
 	g_free(i->name);
 	g_free(i);

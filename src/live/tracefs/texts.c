@@ -21,7 +21,7 @@ struct tracefs_texts tracefs_texts_expected(int root)
 }
 
 /* Types and members that are there if what they are for is. Sources: struct syscall_metadata in include/trace/syscall.h
- * (Linux 7.0); kernel/trace/bpf_trace.h, whose text is that of programs (Linux 5.9). */
+ * (Linux 7.0); kernel/trace/bpf_trace.h, whose text is that of programs. */
 struct tracefs_texts tracefs_texts_of_types(const struct btf *types)
 {
 	uint32_t offset;
@@ -30,7 +30,7 @@ struct tracefs_texts tracefs_texts_of_types(const struct btf *types)
 	return (struct tracefs_texts){
 		.is_by_types = true,
 		.by_kernel = btf_offset(types, "syscall_metadata", "user_mask", &offset),
-		.by_bpf = sizeof(long) == 8 &&
+		.by_bpf = bpf_names_fit_here() &&
 			btf_offset(types, "trace_event_raw_" RING_PRINTED_EVENT, "__data_loc_" RING_PRINTED_TEXT,
 				   &offset),
 		.probes = probe_kinds_of(types),
@@ -56,8 +56,8 @@ const char *tracefs_names_text(const char *word)
 	static const char *const texts[][2] = {
 		{ RING_NAMES_KERNEL, "names of files from the kernel's events (Linux 7.0)" },
 		{ RING_NAMES_PROBES, "names of files by event probes" },
-		{ RING_NAMES_BPF, "names of files that are opened, executed or removed, by programs in the kernel "
-				  "(BPF) that take 0.4 us of each such call" },
+		{ RING_NAMES_BPF, "names of files by a program in the kernel (BPF) that takes 0.4 us of each call "
+				  "with names" },
 		{ RING_NAMES_NONE, "no names of files that are opened " WHERE_NAMES_ARE },
 	};
 	for (size_t i = 0; i < G_N_ELEMENTS(texts); i++)

@@ -16,8 +16,8 @@ static const char *names_of_call(const struct ring_format *format)
 		enum ring_encoding encoding = ring_field_rule(format, f).encoding;
 		if (encoding == RING_USER_TEXT)
 			return RING_NAMES_KERNEL;
-		if (encoding == RING_PROBED_TEXT)
-			return format->id >= RING_PRINTED_FIRST ? RING_NAMES_BPF : RING_NAMES_PROBES;
+		if (encoding == RING_PROBED_TEXT && format->id < RING_PRINTED_FIRST)
+			return RING_NAMES_PROBES;
 		if (ring_is_path(f))
 			names = RING_NAMES_NONE;
 	}
@@ -28,7 +28,9 @@ const char *ring_names_of(const GPtrArray *formats)
 {
 	const char *names = NULL;
 	PTR_EACH(const struct ring_format, f, formats) {
-		const char *of_call = !strcmp(f->system, "syscalls") ? names_of_call(f) : NULL;
+		bool printed = !strcmp(f->system, RING_PRINTED_SYSTEM) && !strcmp(f->name, RING_PRINTED_EVENT);
+		const char *of_call = printed ? RING_NAMES_BPF :
+				      !strcmp(f->system, "syscalls") ? names_of_call(f) : NULL;
 		if (of_call && (!names || !strcmp(names, RING_NAMES_NONE)))
 			names = of_call;
 	}

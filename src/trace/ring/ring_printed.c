@@ -7,26 +7,30 @@
 #include <string.h>
 
 #define HEAD 8				/* bytes of the common fields */
-#define NAME_AT (HEAD + 4 * RING_PRINTED_VALUES)	/* where the event says where its name is */
-#define TEXT_AT (NAME_AT + 4)
+#define NAMES_AT (HEAD + 4 * RING_PRINTED_VALUES)	/* where the event says where its names are */
+#define TEXT_AT (NAMES_AT + 4 * RING_PRINTED_NAMES)
 
 bool ring_printed_choose(struct ring_printed_call *ret, const struct ring_format *format)
 {
-	unsigned n = 0;
+	unsigned n_values = 0, n_names = 0;
 	*ret = (struct ring_printed_call){ 0 };
 	if (strcmp(format->system, "syscalls") || !g_str_has_prefix(format->name, "sys_enter_"))
 		return false;
 	for (uint32_t i = 0; i < format->fields->n; i++) {
 		const struct ring_field *f = &format->fields->fields[i];
 		struct ring_field_rule rule = ring_field_rule(format, f);
-		if (ring_is_path(f) && (ret->name || f->size != 8 || ring_is_stored(format, f->name)))
+		bool is_value = rule.encoding == RING_AS_IS && rule.size == 4 && f->size == 8;
+		bool is_name = ring_is_path(f);
+		if (is_name && (f->size != 8 || ring_is_stored(format, f->name)))
 			return false;
-		if (ring_is_path(f))
-			ret->name = f;
-		else if (rule.encoding == RING_AS_IS && rule.size == 4 && f->size == 8 && n < RING_PRINTED_VALUES)
-			ret->values[n++] = f;
+		if (is_name && n_names < RING_PRINTED_NAMES)
+			ret->names[n_names++] = f;
+		else if (!is_name && is_value && n_values < RING_PRINTED_VALUES)
+			ret->values[n_values++] = f;
 	}
-	return ret->name;
+	if (n_names == RING_PRINTED_NAMES)
+		ret->values[1] = NULL;		/* a program prints three arguments */
+	return n_names > 0;
 }
 
 char *ring_printed_format(const struct ring_format *format, const struct ring_printed_call *call, unsigned number)
@@ -37,8 +41,9 @@ char *ring_printed_format(const struct ring_format *format, const struct ring_pr
 		g_string_append_printf(s, "\tfield:%s %s;\toffset:%u;\tsize:4;\tsigned:%d;\n", call->values[i]->type,
 				       call->values[i]->name, HEAD + 4 * i,
 				       ring_field_rule(format, call->values[i]).is_signed);
-	g_string_append_printf(s, "\tfield:__data_loc char[] %s;\toffset:%u;\tsize:4;\tsigned:0;\n", call->name->name,
-			       NAME_AT);
+	for (unsigned i = 0; i < RING_PRINTED_NAMES && call->names[i]; i++)
+		g_string_append_printf(s, "\tfield:__data_loc char[] %s;\toffset:%u;\tsize:4;\tsigned:0;\n",
+				       call->names[i]->name, NAMES_AT + 4 * i);
 	return g_string_free(s, FALSE);
 }
 
@@ -61,15 +66,24 @@ uint8_t *ring_printed_parse(const char *text, size_t n, const char *tag, const u
 	for (unsigned i = 0; i < RING_PRINTED_VALUES; i++)
 		if (!take_number(&at, end, &values[i]))
 			return NULL;
-	size_t len = end - text < RING_PRINTED_BYTES ? (size_t)(end - at) : 0;
+	g_autofree char *between = g_strdup_printf(" %s ", tag);
+	const char *second = memmem(at, (size_t)(end - at), between, RING_PRINTED_TAG + 2);
+	const char *names[RING_PRINTED_NAMES] = { at, second ? second + RING_PRINTED_TAG + 2 : end };
+	size_t lens[RING_PRINTED_NAMES] = { (size_t)((second ? second : end) - at), (size_t)(end - names[1]) };
 	uint16_t id = (uint16_t)(RING_PRINTED_FIRST + number);
-	uint32_t place = (uint32_t)(TEXT_AT | (len + 1) << 16);
-	uint8_t *event = g_malloc0(TEXT_AT + len + 1);
+	uint8_t *event = g_malloc0(TEXT_AT + (size_t)(end - at) + RING_PRINTED_NAMES);
+	size_t size = TEXT_AT, stored = second ? 4 : 8;
 	memcpy(event, head, HEAD);
 	memcpy(event, &id, sizeof id);
 	memcpy(event + HEAD, values, sizeof values);
-	memcpy(event + NAME_AT, &place, sizeof place);
-	memcpy(event + TEXT_AT, at, len);
-	*ret_size = TEXT_AT + len + 1;
+	for (unsigned i = 0; i < RING_PRINTED_NAMES; i++) {
+		stored += lens[i] + 1;
+		size_t len = stored < RING_PRINTED_STORE ? lens[i] : 0;
+		uint32_t place = (uint32_t)(size | (len + 1) << 16);
+		memcpy(event + NAMES_AT + 4 * i, &place, sizeof place);
+		memcpy(event + size, names[i], len);
+		size += len + 1;
+	}
+	*ret_size = size;
 	return event;
 }

@@ -4,10 +4,11 @@
  * kernel has neither texts nor probes. A text is the kernel's event bpf_trace_printk:
  *
  *     TAG NUMBER A B NAME
+ *     TAG NUMBER A 0 NAME TAG NAME
  *
  * TAG: RING_PRINTED_TAG digits that only this session knows, so texts of other programs are not taken for ours. NUMBER
- * (hex): of the call's format. A, B (hex): its first arguments that are numbers of 32 bits; else 0. NAME: the rest, any
- * bytes; empty: it could not be read.
+ * (hex): of the call's format. A, B (hex): its first arguments that are numbers of 32 bits; else 0. NAME: any bytes;
+ * empty: it could not be read.
  */
 #ifndef BLK_TRACE_RING_RING_PRINTED_H
 #define BLK_TRACE_RING_RING_PRINTED_H
@@ -19,16 +20,18 @@
 #define RING_PRINTED_EVENT "bpf_trace_printk"
 #define RING_PRINTED_TEXT "bpf_string"
 #define RING_PRINTED_FIRST 64000	/* ids of the formats; the kernel has some thousands */
-#define RING_PRINTED_BYTES 1000		/* of a text: the kernel cuts at 1023, and a name that may be cut is unknown */
+#define RING_PRINTED_STORE 512		/* bytes that the kernel has for a text's arguments: 4 for a number, names
+					 * with a NUL. A name that may be cut is unknown. kernel/bpf/helpers.c */
 #define RING_PRINTED_VALUES 2
+#define RING_PRINTED_NAMES 2
 
 /* The arguments that are printed. */
 struct ring_printed_call {
-	const struct ring_field *values[RING_PRINTED_VALUES];	/* NULL: fewer */
-	const struct ring_field *name;
+	const struct ring_field *values[RING_PRINTED_VALUES];	/* NULL: fewer; with two names only one */
+	const struct ring_field *names[RING_PRINTED_NAMES];	/* NULL: fewer; a third one is not printed */
 };
-/* What can be printed of the call with this format; borrows from it. False: it has no name, two of them, or the kernel
- * stores it itself. */
+/* What can be printed of the call with this format; borrows from it. False: it has no name, or the kernel stores it
+ * itself. */
 bool ring_printed_choose(struct ring_printed_call *ret, const struct ring_format *format);
 
 /* The text of a format for events that ring_printed_parse() makes of it; g_free. number: below 1000. */
