@@ -178,6 +178,16 @@ static void add_text(struct choices *c, GString *to, struct event *e)
 	snprintf(e->s, sizeof e->s, "%u x %u", times, byte);
 }
 
+/* A program's events are not within its system calls. */
+static void leave_call(struct input *in, int64_t ts, unsigned cpu)
+{
+	if (!(in->in_call & 1u << in->on[cpu]))
+		return;
+	g_string_append_printf(in->script, "%" G_GINT64_FORMAT " %u syscall_exit_read ctx.tid=%u fd=3 count=8 ret=8\n", ts,
+			       cpu, in->on[cpu]);
+	in->in_call ^= 1u << in->on[cpu];
+}
+
 static void add_user_event(struct choices *c, struct input *in, struct event *e)
 {
 	static const char *const names[] = {
@@ -188,6 +198,8 @@ static void add_user_event(struct choices *c, struct input *in, struct event *e)
 	g_strlcpy(e->name, PICK(c, names), sizeof e->name);
 	e->host = choose(c, 8) == 7 && !in->has_kernel;
 	unsigned cpu = choose(c, CPUS);
+	if (in->has_kernel)
+		leave_call(in, e->ts, cpu);
 	g_string_append_printf(in->script, "%" G_GINT64_FORMAT " %u u%s:%s", e->ts, cpu, hosts[e->host], e->name);
 	e->k = (int)choose(c, 5) - 1;
 	if (e->k >= 0)

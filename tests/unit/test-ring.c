@@ -520,7 +520,8 @@ static void test_printed_formats(void)
 	g_autofree uint8_t *renamed = ring_printed_parse(said_two, sizeof said_two, TAG, head, &size);
 	g_assert_nonnull(renamed);
 	/* olddfd, the first name up to the tag, and the second */
-	check_program(made_two, false, renamed, (unsigned)size, "05000000" "61206200" "632030313233343536373839616263646566" "00");
+	check_program(made_two, false, renamed, (unsigned)size,
+		      "05000000" "61206200" "632030313233343536373839616263646566" "00");
 	static const char no_first[] = TAG " 8 5 0  " TAG " b";
 	g_autofree uint8_t *half = ring_printed_parse(no_first, sizeof no_first, TAG, head, &size);
 	check_program(made_two, false, half, (unsigned)size, "05000000" "00" "6200");

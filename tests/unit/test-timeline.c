@@ -467,7 +467,7 @@ static void test_whole_seconds(void)
 	g_assert_cmpint(timeline_find_trace(tl, 1)->end_ns, ==, 7);
 }
 
-/* Seconds that a consumer takes late: until then they stay as they came, whatever they need; afterwards the bound holds. */
+/* Seconds that a consumer takes late stay as they came until then, whatever they need; afterwards the bound holds. */
 static void test_seconds_to_be_read(void)
 {
 	g_autoptr(blk_timeline) tl = timeline_new(BUDGET);
