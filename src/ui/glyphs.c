@@ -19,6 +19,7 @@ static const struct glyphs ascii = {
 	.bar = "#",
 	.eighth = { " ", ".", ".", ".", "#", "#", "#", "#", "#" },
 	.annotation = "!",
+	.message = "-",
 };
 
 static const struct glyphs utf8 = {
@@ -38,6 +39,7 @@ static const struct glyphs utf8 = {
 	.bar = "█",
 	.eighth = { " ", "▏", "▎", "▍", "▌", "▋", "▊", "▉", "█" },
 	.annotation = "┊",
+	.message = "┄",
 };
 
 const struct glyphs *glyphs_get(bool want_utf8)

@@ -22,6 +22,7 @@ struct glyphs {
 	const char *bar;		/* histogram bars */
 	const char *eighth[9];		/* a cell that is filled from the left; nothing .. full */
 	const char *annotation;		/* on a bar */
+	const char *message;		/* on its way to a span */
 };
 
 const struct glyphs *glyphs_get(bool utf8);

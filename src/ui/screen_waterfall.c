@@ -237,6 +237,7 @@ static void draw_bars(struct app *app, struct place *p, const struct waterfall *
 	window(p, w, &axis.from_ns, &axis.to_ns);
 	for (unsigned i = 0; i < l->lines; i++)
 		bars_draw_edges(app, &axis, y + i);
+	bars_draw_messages(app, &axis, r->span, y);
 	if (l->bars != BARS_STATES)
 		bars_draw_bar(app, &axis, r, y);
 	if (states)
@@ -279,15 +280,22 @@ static void draw_row(struct app *app, struct place *p, const struct waterfall *w
 }
 
 /* Of the tree, and of what else ran below it. */
-static void draw_legend(struct app *app, struct box rows, const struct layout *l)
+static void draw_legend(struct app *app, const struct waterfall *w, struct box rows, const struct layout *l)
 {
-	const struct legend_item more[] = {
+	struct legend_item more[4] = {
 		{ "=", ROLE_AXIS, "child" }, { app->glyphs->critical, ROLE_HOT, "critical" },
-		{ app->glyphs->annotation, ROLE_MATCH, "annotation" },
 	};
+	bool links = false;
+	size_t n = 2;
 
+	for (size_t i = 0; i < w->n_all && !links; i++)
+		links = w->all[i]->span->n_links > 0;
+	if (links)
+		more[n++] = (struct legend_item){ app->glyphs->message, ROLE_DIM, "message" };
+	if (l->bars != BARS_STATES)
+		more[n++] = (struct legend_item){ app->glyphs->annotation, ROLE_MATCH, "annotation" };
 	bars_draw_legend(app, (struct box){ rows.y, l->axis + 1, rows.rows, l->cells }, rows.y + rows.rows, NULL, more,
-			 G_N_ELEMENTS(more) - (l->bars == BARS_STATES));
+			 n);
 }
 
 /* A line of text, on two rows if needed and if the box has them. Returns the number of rows. */
@@ -417,7 +425,7 @@ static void draw(struct app *app, struct place *p, struct box box)
 	tree += blank;
 	tree += draw_lanes(app, p, w, &l, (struct box){ y + tree, 0, box.y + box.rows - 1 - (y + tree), box.cols });
 	draw_detail(app, p, (struct box){ y + tree, 0, box.y + box.rows - 1 - (y + tree), box.cols });
-	draw_legend(app, (struct box){ y, 0, room, box.cols }, &l);
+	draw_legend(app, w, (struct box){ y, 0, room, box.cols }, &l);
 }
 
 /* Key t: the next way to draw spans. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Draws a span of the waterfall: its bar, exact to an eighth of a cell, with annotations as ticks; and the
- * states of its thread as letters.
+ * Draws a span of the waterfall: its bar, exact to an eighth of a cell, with annotations as ticks; the states of its
+ * thread as letters; and the way of the messages that it takes.
  */
 #ifndef BLK_UI_WATERFALL_BARS_H
 #define BLK_UI_WATERFALL_BARS_H
@@ -19,6 +19,8 @@ struct bars_axis {
 void bars_draw_edges(struct app *app, const struct bars_axis *axis, unsigned y);
 void bars_draw_bar(struct app *app, const struct bars_axis *axis, const struct waterfall_row *r,
 		   unsigned y);
+/* The messages that the span takes, from when they were sent, outside of the span itself. */
+void bars_draw_messages(struct app *app, const struct bars_axis *axis, const struct span *s, unsigned y);
 /* marks: underlines annotations, for when no bar is drawn that could have ticks. */
 void bars_draw_states(struct app *app, const struct bars_axis *axis, const struct rows *rows,
 		      const struct waterfall_row *r, bool marks, unsigned y);

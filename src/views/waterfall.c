@@ -112,6 +112,41 @@ static void count_whole(struct waterfall *w)
 	intmap_clear(&services);
 }
 
+#define LONG_SHARE 10		/* a message's way is told from this part (1/n) of the trace's time on */
+
+/* The span of the trace that took the message that was on its way the longest, from a span of the trace. NULL: none
+ * that is surely linked was long on its way. */
+static const struct span *longest_message(const struct waterfall *w, int64_t *ret_ns)
+{
+	const struct span *taker = NULL;
+	*ret_ns = (w->end_ns - w->begin_ns) / LONG_SHARE;
+	for (int i = 0; i < w->tree->n; i++) {
+		const struct span *s = w->tree->nodes[i].span;
+		for (uint32_t k = 0; k < s->n_links; k++) {
+			const struct span_link *l = &s->links[k];
+			if (l->unsure || l->trace_id != w->trace_id || l->in_ns - l->out_ns <= *ret_ns)
+				continue;
+			*ret_ns = l->in_ns - l->out_ns;
+			taker = s;
+		}
+	}
+	return taker;
+}
+
+static const char *with_message(struct rows *rows, const struct waterfall *w, const char *why)
+{
+	char way[TIMEFMT_LEN], all[TIMEFMT_LEN];
+	int64_t ns;
+	const struct span *taker = longest_message(w, &ns);
+	if (!taker)
+		return why ? rows_text(rows, why) : NULL;
+	g_autofree char *text = g_strdup_printf("%s%sthe message to %s (%s) was on its way for %s of the trace's %s",
+						why ? why : "", why ? "; " : "", taker->name, taker->service,
+						timefmt_duration(way, ns),
+						timefmt_duration(all, w->end_ns - w->begin_ns));
+	return rows_text(rows, text);
+}
+
 static void add_explanation(struct rows *rows, struct waterfall *w)
 {
 	struct why why;
@@ -119,7 +154,7 @@ static void add_explanation(struct rows *rows, struct waterfall *w)
 	w->x_usual = history_x_usual(w->history, w->root);
 	why_find(w->history, w->tree, w->tree->root, &why);
 	g_autofree char *text = why_sentence(w->history, w->tree, w->tree->root, &why);
-	w->why = text ? rows_text(rows, text) : NULL;
+	w->why = with_message(rows, w, text);
 	w->blamed = why.node;
 }
 

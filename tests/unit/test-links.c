@@ -163,6 +163,32 @@ static void test_views(void)
 	rows_free(rows);
 }
 
+/* WHY names the message that took the longest, if it is sure and took a notable time. */
+static void test_late_message(void)
+{
+	static const char text[] = "[hop]\nbegin=p:hop\nend=p:end\nkey=id\nname=hop ${id}\nservice=s\n"
+		"link_in=m(n)\nlink_out=m(n)\nparent=link\n";
+	static const struct { const char *third, *loss, *says; } each[] = {
+		{ "40", "", "the message to hop 3 (s) was on its way for 20ns of the trace's 31ns" },
+		{ "40", "30 0 u@a:!lost begin=22 end=30 events=5\n", "the message to hop 2 (s) was on its way for 10ns" },
+		{ "20", "", "the message to hop 2 (s)" },
+	};
+	for (size_t i = 0; i < G_N_ELEMENTS(each); i++) {
+		g_autofree char *script = g_strdup_printf(
+			"10 0 u@a:p:hop id=1 n=5\n11 0 u@a:p:end id=1\n20 0 u@a:p:hop id=2 n=5\n"
+			"21 0 u@a:p:end id=2\n%s%s 0 u@a:p:hop id=3 n=5\n%s 0 u@a:p:end id=3\n", each[i].loss,
+			each[i].third, i == 2 ? "22" : "41");
+		g_autoptr(blk_timeline) tl = timeline_by(text, script);
+		struct view_query q = VIEW_QUERY_INIT;
+		query_set_trace(&q, named(tl, "hop 1")->trace_id);
+		struct rows *rows = view_waterfall.build(tl, &q);
+		const char *why = waterfall_of(rows)->why;
+		if (!why || !strstr(why, each[i].says))
+			g_error("%zu: %s", i, why);
+		rows_free(rows);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
@@ -171,6 +197,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/links/host", test_host);
 	g_test_add_func("/links/relay", test_relay);
 	g_test_add_func("/links/keys", test_keys);
+	g_test_add_func("/links/late-message", test_late_message);
 	g_test_add_func("/links/exports", test_exports);
 	g_test_add_func("/links/views", test_views);
 	return g_test_run();

@@ -286,6 +286,29 @@ static void test_ticks(void)
 	stop(&f);
 }
 
+/* A message's way to the span is a line in front of it; what was sent before the window begins at its edge. */
+static void test_messages(void)
+{
+	struct fixture f;
+	struct span_link links[] = {
+		{ .out_ns = 160, .in_ns = 400 }, { .out_ns = 450, .in_ns = 500 }, { .out_ns = 300, .in_ns = 250 },
+		{ .out_ns = 640, .in_ns = 720 }, { .out_ns = -100, .in_ns = 80 }, { .out_ns = 900, .in_ns = 1000 },
+	};
+	struct span s = { .begin_ns = 400, .end_ns = 560, .links = links, .n_links = G_N_ELEMENTS(links) };
+	struct waterfall_row row = { .span = &s };
+	struct bars_axis axis = { .from_ns = 0, .to_ns = 800, .x = 1, .cells = 10 };
+
+	start(&f, 24, 80, "");
+	const char *way = f.app->glyphs->message, *bar = f.app->glyphs->eighth[8];
+	const char *const want[] = { way, " ", way, way, way, bar, bar, " ", way, " " };
+	canvas_clear(f.app->canvas);
+	bars_draw_messages(f.app, &axis, &s, 0);
+	bars_draw_bar(f.app, &axis, &row, 0);
+	for (unsigned x = 0; x < axis.cells; x++)
+		g_assert_cmpstr(canvas_cell(f.app->canvas, 0, axis.x + x)->ch, ==, want[x]);
+	stop(&f);
+}
+
 static void test_way_down(void)
 {
 	struct fixture f;
@@ -400,6 +423,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/screen-spans/folded-mark", test_folded_mark);
 	g_test_add_func("/screen-spans/eighths", test_eighths);
 	g_test_add_func("/screen-spans/ticks", test_ticks);
+	g_test_add_func("/screen-spans/messages", test_messages);
 	g_test_add_func("/screen-spans/way-down", test_way_down);
 	g_test_add_func("/screen-spans/detail", test_detail);
 	g_test_add_func("/screen-spans/missing-root", test_missing_root);
