@@ -163,7 +163,7 @@ static void test_views(void)
 	rows_free(rows);
 }
 
-/* WHY names the message that took the longest, if it is sure and took a notable time. */
+/* WHY names the message that took the longest, if it is sure. */
 static void test_late_message(void)
 {
 	static const char text[] = "[hop]\nbegin=p:hop\nend=p:end\nkey=id\nname=hop ${id}\nservice=s\n"

@@ -30,7 +30,8 @@ static void add_connect(GString *script, int64_t *at, int n)
 
 static struct timeline *timeline_of(const char *script, bool live)
 {
-	return timeline_of_script(script, &(struct model_options){ .live = live, .memory_budget = MEMORY });
+	struct model_options options = { .live = live, .memory_budget = live ? MEMORY / 8 : MEMORY };
+	return timeline_of_script(script, &options);
 }
 
 /* How many files there are; ret_has: one of them is called so. */

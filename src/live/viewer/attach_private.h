@@ -57,6 +57,7 @@ struct trace {
 	bool draining, drained;		/* the session has ended: packets do not wait for metadata after the next
 					 * empty reply; all metadata was pushed */
 	int64_t due;			/* monotonic, us: no metadata request before */
+	int64_t pause;			/* us: between the last request, which brought none, and .due */
 };
 
 enum stream_state {

@@ -5,7 +5,8 @@
 #include "base/each.h"
 #include "base/limits.h"
 
-#define METADATA_US 20000		/* between two requests for announced metadata */
+#define METADATA_US 20000		/* between two requests for announced metadata; each time twice as long, up to */
+#define METADATA_MOST_US 200000		/* this: a thousand traces without any must not keep the relay busy */
 #define MOST_PREAMBLE (64u << 10)	/* bytes of CTF 2's first fragment that are searched */
 #define CTF1_BEGIN "/* CTF 1.8"
 #define CTF2_SEPARATOR 0x1e		/* begins each fragment of CTF 2's metadata; occurs nowhere else */
@@ -528,10 +529,11 @@ static bool receive_metadata(struct attach *a, const struct request *r, GError *
 		return false;
 	g_assert(t->asked);
 	t->asked = false;
-	t->due = now_us() + METADATA_US;
+	t->pause = CLAMP(2 * t->pause, METADATA_US, METADATA_MOST_US);
+	t->due = now_us() + t->pause;
 	a->scan_due = MIN(a->scan_due, t->due);
 	if (text->len) {		/* asks until there is no more: an index announces only later metadata */
-		t->due = a->scan_due = 0;
+		t->due = t->pause = a->scan_due = 0;
 		report_progress(a);
 		return hold_metadata(a, t, text);
 	}
