@@ -72,6 +72,7 @@ def check(what, good, why=""):
 
 LOCK = {f"lttng_ust_pthread:pthread_mutex_{n}": f for n, f in (
     ("lock_req", "h64 mutex"), ("lock_acq", "h64 mutex, i32 status"), ("trylock", "h64 mutex, i32 status"), ("unlock", "h64 mutex, i32 status"))}
+CARET = {"ros2_caret:dds_write": "h64 message", "ros2_caret:dds_bind_addr_to_stamp": "h64 addr, u64 source_stamp"}
 REQ = "u8 type, i64 num, u64 tid, u32 inc"
 # preset: (fields, events, spans)
 CASES = {
@@ -159,6 +160,15 @@ CASES = {
         (1000, 71, "rocm_hip:hipMemcpy", 0), (1100, 71, "rocm_hsa:hsa_signal_wait", 0), (1150, 72, "rocm_hip:hipMalloc", 0, 64),
         (1200, 71, "rocm_hsa:hsa_signal_wait", 1), (1300, 71, "rocm_hip:hipMemcpy", 1), (1400, 72, "rocm_hip:hipMalloc", 1, 64)], {
         (1000, 71, "hipMemcpy"): (1300, None, False), (1100, 71, "hsa_signal_wait"): (1200, "hipMemcpy", False), (1150, 72, "hipMalloc"): (1400, None, False)}),
+    "caret": (CARET, [
+        (1000, 71, "ros2_caret:dds_write", 0x10), (1010, 72, "ros2_caret:dds_write", 0x20), (1100, 71, "ros2_caret:dds_bind_addr_to_stamp", 0x10, 5555),
+        (1200, 72, "ros2_caret:dds_bind_addr_to_stamp", 0x20, 5556), (1300, 71, "ros2_caret:dds_write", 0x10)], {
+        (1000, 71, "publish"): (1100, None, False), (1010, 72, "publish"): (1200, None, False), (1300, 71, "publish"): (None, None, False)}),
+    "dotnet": ({f"DotNETRuntime:{n}": "" for n in ("GCSuspendEEBegin_V1", "GCSuspendEEEnd_V1", "GCStart_V2", "GCEnd_V1", "GCRestartEEBegin_V1", "GCRestartEEEnd_V1")}, [
+        (1000, 71, "DotNETRuntime:GCSuspendEEBegin_V1"), (1100, 71, "DotNETRuntime:GCSuspendEEEnd_V1"), (1150, 71, "DotNETRuntime:GCStart_V2"),
+        (1160, 91, "DotNETRuntime:GCSuspendEEBegin_V1"), (1200, 72, "DotNETRuntime:GCEnd_V1"), (1300, 72, "DotNETRuntime:GCRestartEEBegin_V1"),
+        (1400, 72, "DotNETRuntime:GCRestartEEEnd_V1"), (1500, 92, "DotNETRuntime:GCRestartEEEnd_V1")], {
+        (1000, 71, "GC pause"): (1400, None, False), (1160, 91, "GC pause"): (1500, None, False)}),
     "ros2": ({"ros2:callback_start": "h64 callback, u8 is_intra_process", "ros2:callback_end": "h64 callback"}, [
         (1000, 71, "ros2:callback_start", 0x10, 0), (1100, 71, "ros2:callback_start", 0x20, 1), (1150, 91, "ros2:callback_start", 0x10, 0),
         (1200, 71, "ros2:callback_end", 0x20), (1300, 71, "ros2:callback_end", 0x10), (1400, 91, "ros2:callback_end", 0x10)], {
@@ -267,6 +277,23 @@ def test_choice():
     check("rules of --spans are added, with names of their own", got == want, (got, r.stderr))
 
 
+def test_caret():
+    """A message of CARET's events is taken by the preset ros2, in another process: a chain is one trace."""
+    trace = f"{work}/chain"
+    write(trace, {**CARET, **SPAN, "ros2:rmw_take": "h64 rmw_subscription_handle, h64 message, i64 source_timestamp, u8 taken"}, [
+        (1000, 71, "ros2:callback_start", 0x10, 0), (1010, 71, "ros2_caret:dds_write", 0x99), (1020, 71, "ros2_caret:dds_bind_addr_to_stamp", 0x99, 4711),
+        (1100, 71, "ros2:callback_end", 0x10), (1150, 91, "ros2:rmw_take", 0x5, 0x77, 4712, 1), (1160, 91, "ros2:callback_start", 0x20, 0),
+        (1170, 91, "ros2:callback_end", 0x20), (1200, 91, "ros2:rmw_take", 0x5, 0x77, 4711, 1), (1210, 91, "ros2:callback_start", 0x20, 0),
+        (1300, 91, "ros2:callback_end", 0x20)])
+    got, r = spans(trace)
+    want = {(1000, 71, "0x10"): (1100, None, False), (1010, 71, "publish"): (1020, "0x10", False), (1150, 91, "take 0x5"): (1170, None, False),
+            (1160, 91, "0x20"): (1170, "take 0x5", False), (1200, 91, "take 0x5"): (1300, "publish", False), (1210, 91, "0x20"): (1300, "take 0x5", False)}
+    check("caret: a chain by the time of the source", got == want and "presets caret, ros2 are used" in r.stderr, (got, r.stderr))
+    r = run("-b", "--view", "spans", "--format", "json", "--columns", "name,link_ns", trace)
+    ways = [x["link_ns"] for x in json.loads(r.stdout)["rows"] if x["link_ns"]]
+    check("caret: the message's way", ways == [180], ways)
+
+
 def test_advice():
     """What is said of missing spans and events depends on whether a preset fits."""
     def repairs(*args):
@@ -361,6 +388,7 @@ def main():
     for name in NOTES:
         test_notes(name)
     test_choice()
+    test_caret()
     test_advice()
     test_slices()
     test_files()

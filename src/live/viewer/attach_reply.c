@@ -5,8 +5,8 @@
 #include "base/each.h"
 #include "base/limits.h"
 
-#define METADATA_US 20000		/* between two requests for announced metadata; each time twice as long, up to */
-#define METADATA_MOST_US 200000		/* this: a thousand traces without any must not keep the relay busy */
+#define METADATA_US 20000		/* between two requests for announced metadata; each time twice as long, up */
+#define METADATA_MOST_US 200000		/* to this: a thousand traces without any must not keep the relay busy */
 #define MOST_PREAMBLE (64u << 10)	/* bytes of CTF 2's first fragment that are searched */
 #define CTF1_BEGIN "/* CTF 1.8"
 #define CTF2_SEPARATOR 0x1e		/* begins each fragment of CTF 2's metadata; occurs nowhere else */
