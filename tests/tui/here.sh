@@ -78,4 +78,15 @@ wait_for "rc=0"
 result $? "q leaves"
 [ ! -e "$work/mine" ] && [ -z "$(find "$work/state" -type f 2>/dev/null)" ]
 result $? "nothing was made"
+
+if [ "$modules" ] || [ "$(id -u)" -ne 0 ] || ! grep -q 'tracefs$' /proc/filesystems; then
+	skip "P without LTTng's modules" "there are modules, or there is no tracefs, or no root"
+else
+	keys "clear; XDG_STATE_HOME='$XDG_STATE_HOME' '$BLKTOP' --config none -y --no-spool --kernel tracefs -- sleep 300" Enter
+	wait_for "1Over"
+	keys P
+	wait_for "S saves what is stored"
+	result $? "P without LTTng's modules: the kernel's events are in no session, and what has them"
+	keys q
+fi
 done_testing
