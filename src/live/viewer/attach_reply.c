@@ -6,7 +6,7 @@
 #include "base/limits.h"
 
 #define METADATA_US 20000		/* between two requests for announced metadata; each time twice as long, up */
-#define METADATA_MOST_US 200000		/* to this: a thousand traces without any must not keep the relay busy */
+#define METADATA_SLOW_US 200000		/* to this: a thousand traces without any must not keep the relay busy */
 #define MOST_PREAMBLE (64u << 10)	/* bytes of CTF 2's first fragment that are searched */
 #define CTF1_BEGIN "/* CTF 1.8"
 #define CTF2_SEPARATOR 0x1e		/* begins each fragment of CTF 2's metadata; occurs nowhere else */
@@ -529,7 +529,7 @@ static bool receive_metadata(struct attach *a, const struct request *r, GError *
 		return false;
 	g_assert(t->asked);
 	t->asked = false;
-	t->pause = CLAMP(2 * t->pause, METADATA_US, METADATA_MOST_US);
+	t->pause = CLAMP(2 * t->pause, METADATA_US, METADATA_SLOW_US);
 	t->due = now_us() + t->pause;
 	a->scan_due = MIN(a->scan_due, t->due);
 	if (text->len) {		/* asks until there is no more: an index announces only later metadata */
