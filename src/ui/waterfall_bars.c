@@ -75,14 +75,15 @@ static void draw_ticks(struct app *app, const struct bars_axis *axis, const stru
 
 void bars_draw_messages(struct app *app, const struct bars_axis *axis, const struct span *s, unsigned y)
 {
+	unsigned begin_of_span = (unsigned)(eighth_of(axis, s->begin_ns) / EIGHTHS);
+	unsigned end_of_span = (unsigned)(eighth_of(axis, s->end_ns) / EIGHTHS);
+
 	for (uint32_t i = 0; i < s->n_links; i++) {
 		int64_t from = MAX(s->links[i].out_ns, axis->from_ns), to = MIN(s->links[i].in_ns, axis->to_ns);
 		if (from >= to)
 			continue;
 		unsigned cell = (unsigned)(eighth_of(axis, from) / EIGHTHS);
 		unsigned end = (unsigned)((eighth_of(axis, to) + EIGHTHS - 1) / EIGHTHS);
-		unsigned begin_of_span = (unsigned)(eighth_of(axis, s->begin_ns) / EIGHTHS);
-		unsigned end_of_span = (unsigned)(eighth_of(axis, s->end_ns) / EIGHTHS);
 		for (; cell < end; cell++)
 			if (cell < begin_of_span || cell > end_of_span)
 				canvas_put(app->canvas, y, axis->x + cell, 1, ROLE_DIM, app->glyphs->message);

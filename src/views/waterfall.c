@@ -112,10 +112,10 @@ static void count_whole(struct waterfall *w)
 	intmap_clear(&services);
 }
 
-#define LONG_SHARE 10		/* a message's way is told from this part (1/n) of the trace's time on */
+#define LONG_SHARE 10		/* messages that take less than this part (1/n) of the trace's time are not named */
 
-/* The span of the trace that took the message that was on its way the longest, from a span of the trace. NULL: none
- * that is surely linked was long on its way. */
+/* Of the messages between spans of the trace, the one with the longest way (*ret_ns): the span that took it. NULL: none
+ * whose link is sure has a notable way. */
 static const struct span *longest_message(const struct waterfall *w, int64_t *ret_ns)
 {
 	const struct span *taker = NULL;

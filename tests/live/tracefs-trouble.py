@@ -14,7 +14,7 @@ import time
 import tracefs
 import tap  # noqa: E402  (tracefs.py adds its folder)
 
-FORKS = int(os.environ.get("FORKS", "100000" if os.environ.get("ALL") else "1500"))
+FORKS = int(os.environ.get("FORKS", "100000" if os.environ.get("ALL") else "5000"))
 KILLS = int(os.environ.get("KILLS", "6"))
 MOST_MB = 700           # of memory of blktop, whatever the number of processes that it saw
 CHILDREN = f"""

@@ -71,7 +71,9 @@ while time.monotonic() < end:
     pass
 time.sleep(0.2)
 run_ns, wait_ns, _ = open("/proc/self/schedstat").read().split()
-json.dump(dict(pid=os.getpid(), calls=calls, children=children, run_ns=int(run_ns)), open(sys.argv[2], "w"))
+with open(sys.argv[2], "w") as f:
+    json.dump(dict(pid=os.getpid(), calls=calls, children=children, run_ns=int(run_ns)), f)
+os._exit(0)         # how long an interpreter takes to end depends on the machine
 """
 
 
@@ -92,7 +94,7 @@ def check_figures():
     mine = [x for x in table if x["pid"] == str(said["pid"])]
     run_ns = sum(int(x["cpu_ns"] or 0) for x in mine)
     # before the program is asked, it ran as blktop's helper; behind that it ends
-    tap.ok("its time on CPUs is what /proc/PID/schedstat says", [] if abs(run_ns - said["run_ns"]) < 150 * MS else [run_ns, said["run_ns"], r.stderr])
+    tap.ok("its time on CPUs is what /proc/PID/schedstat says", [] if abs(run_ns - said["run_ns"]) < 60 * MS else [run_ns, said["run_ns"], r.stderr])
     tap.ok("each thread belongs to a process", [x for x in table if not x["pid"] and x["comm"]])
     children = {int(x["pid"]) for x in table if x["ppid"] == str(said["pid"])}
     tap.ok("its children are there, with their parent", [] if set(said["children"]) <= children else [sorted(set(said["children"]) - children)])

@@ -49,7 +49,8 @@ ask -- sh -c true
 shows "Enter begin" && shows "stored    received packets stay in" && shows "--no-spool stores none"
 result $? "it says which files stay"
 modules=$([ -d /sys/module/lttng_tracer ] || grep -qs lttng-tracer.ko "/lib/modules/$(uname -r)"/modules.* && echo yes)
-if [ "$modules" ] || [ "$(id -u)" -ne 0 ] || ! grep -q 'tracefs$' /proc/filesystems; then
+by_ring_buffer() { [ ! "$modules" ] && [ "$(id -u)" -eq 0 ] && grep -q 'tracefs$' /proc/filesystems; }
+if ! by_ring_buffer; then
 	skip "without LTTng's modules: the kernel's own ring buffer" "there are modules, or there is no tracefs, or no root"
 else
 	shows "by its own ring buffer (tracefs)" && shows "not known" && ! shows "not seen"
@@ -79,7 +80,7 @@ result $? "q leaves"
 [ ! -e "$work/mine" ] && [ -z "$(find "$work/state" -type f 2>/dev/null)" ]
 result $? "nothing was made"
 
-if [ "$modules" ] || [ "$(id -u)" -ne 0 ] || ! grep -q 'tracefs$' /proc/filesystems; then
+if ! by_ring_buffer; then
 	skip "P without LTTng's modules" "there are modules, or there is no tracefs, or no root"
 else
 	keys "clear; XDG_STATE_HOME='$XDG_STATE_HOME' '$BLKTOP' --config none -y --no-spool --kernel tracefs -- sleep 300" Enter

@@ -170,7 +170,8 @@ static void test_late_message(void)
 		"link_in=m(n)\nlink_out=m(n)\nparent=link\n";
 	static const struct { const char *third, *loss, *says; } each[] = {
 		{ "40", "", "the message to hop 3 (s) was on its way for 20ns of the trace's 31ns" },
-		{ "40", "30 0 u@a:!lost begin=22 end=30 events=5\n", "the message to hop 2 (s) was on its way for" },
+		{ "40", "30 0 u@a:!lost begin=22 end=30 events=5\n",
+		  "the message to hop 2 (s) was on its way for 10ns of the trace's 31ns" },
 		{ "20", "", "the message to hop 2 (s)" },
 	};
 	for (size_t i = 0; i < G_N_ELEMENTS(each); i++) {

@@ -406,7 +406,6 @@ void spool_end_stream(struct spool *s, unsigned stream)
 		push(s, OP_END_STREAM, stream, NULL, NULL);
 }
 
-
 void spool_packet(struct spool *s, unsigned stream, GBytes *packet)
 {
 	push(s, OP_PACKET, stream, NULL, packet);

@@ -21,7 +21,7 @@
 #define FIRST_ARGUMENT 16		/* where a call's event has it, of 8 bytes. kernel/trace/trace_syscalls.c */
 #define ARGUMENTS 6
 
-/* Where struct pt_regs has a call's arguments, and what tells a call of a 64-bit program. arch/.../asm/ptrace.h */
+/* Where struct pt_regs has a call's arguments, and what marks a call of a 64-bit program. arch/.../asm/ptrace.h */
 struct registers {
 	enum machine machine;
 	uint16_t arguments[ARGUMENTS];

@@ -188,7 +188,7 @@ static void add_event(struct tracefs_instance *i, const char *dir, const char *i
 	g_ptr_array_add(i->events, e);
 }
 
-/* Records the event by a probe or the program that says more. False: there is none, or it cannot be made. */
+/* Records the event by a probe or the program that records more. False: there is none, or it cannot be made. */
 static bool add_probe(struct tracefs_instance *i, const char *system, const char *text, const char *event_dir)
 {
 	g_autoptr(ring_format) format = ring_format_parse(system, text, strlen(text), i->long_size, NULL);

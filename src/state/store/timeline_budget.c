@@ -313,8 +313,9 @@ static size_t n_staying(const struct timeline *tl)
 
 static void drop_seconds(struct timeline *tl, size_t excess)
 {
-	g_assert(excess > 0 && tl->seconds->len > n_staying(tl));
-	size_t limit = tl->seconds->len - n_staying(tl), freed = 0, n = 0;
+	size_t staying = n_staying(tl);
+	g_assert(excess > 0 && tl->seconds->len > staying);
+	size_t limit = tl->seconds->len - staying, freed = 0, n = 0;
 	g_autoptr(GArray) traces = weigh_traces(tl);
 	g_array_sort(traces, compare_ends);
 	g_autofree size_t *bytes = weigh_seconds(tl, traces, limit);
