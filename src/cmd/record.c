@@ -135,9 +135,11 @@ static int report(struct recording *r, int code)
 	}
 	if (lost)
 		log_error("%s", lost);
-	if (st.dropped || st.refused)
-		log_error("%" G_GUINT64_FORMAT " packets were not written: the disk was too slow, or they were damaged",
-			  st.dropped + st.refused);
+	if (st.dropped)
+		log_error("%" G_GUINT64_FORMAT " packets were not written: the disk was too slow", st.dropped);
+	if (st.refused)
+		log_error("%" G_GUINT64_FORMAT " packets were not written: they were damaged, or came without metadata",
+			  st.refused);
 	if (!whole && !st.stopped)
 		log_error("%s took nothing more for %d s: what was recorded last is not written", to,
 			  LIMIT_SPOOL_END_SECONDS);

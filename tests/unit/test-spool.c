@@ -587,14 +587,54 @@ static void test_metadata_grows(void)
 	spool_packet(spool, s, made_packet(&m, 3000, 4000, 300, 5));
 	count_made(spool, 10, 5);
 	spool_metadata_restart(spool, 0);
-	spool_packet(spool, s, made_packet(&m, 4000, 5000, 0, 5));	/* nobody knows what it is */
+	spool_packet(spool, s, made_packet(&m, 4000, 5000, 0, 5));	/* waits: nobody knows what it is */
 	count_made(spool, 10, 5);
 	push_text(spool, again, strlen(again) - half);
 	spool_packet(spool, s, made_packet(&m, 5000, 6000, 0, 5));
-	count_made(spool, 15, 5);
+	count_made(spool, 20, 5);
 	push_text(spool, again + strlen(again) - half, half);
 	spool_packet(spool, s, made_packet(&m, 6000, 7000, 300, 5));
-	count_made(spool, 15, 10);
+	count_made(spool, 20, 10);
+	spool_unref(spool);
+	test_remove_tree(dir);
+}
+
+/* A relay may deliver packets before their metadata: they wait, in order, also for the end of the trace or of the
+ * spool. Without metadata they are refused: when others need the room, at the end of their trace, and at the end. */
+static void test_early(void)
+{
+	g_autofree char *dir = test_temp_dir(), *text = made_metadata(1, "ust", BOOT_1, 0);
+	struct spool *spool = spool_new(dir, SPOOL_DEFAULT_LIMIT, "x", NULL);
+	struct made m = { .uuid = 1 };
+	struct spool_status st;
+	enum { BIG = 20 << 20 };
+
+	for (unsigned i = 0; i < 4; i++) {
+		spool_add_trace(spool, "t");
+		spool_add_stream(spool, i, "s");
+	}
+	for (unsigned i = 0; i < 3; i++)
+		spool_packet(spool, i, g_bytes_new_take(g_malloc0(BIG), BIG));
+	g_assert_true(spool_flush(spool, 60 * G_USEC_PER_SEC));
+	for (uint64_t at = 1000; at < 4000; at += 1000)
+		spool_packet(spool, 3, made_packet(&m, at, at + 1000, 0, 5));
+	g_assert_true(spool_flush(spool, 60 * G_USEC_PER_SEC));
+	spool_get_status(spool, &st);
+	g_assert_cmpuint(st.packets + st.refused + st.dropped, ==, 0);
+	spool_packet(spool, 2, g_bytes_new_take(g_malloc0(BIG), BIG));
+	g_assert_true(spool_flush(spool, 60 * G_USEC_PER_SEC));
+	spool_get_status(spool, &st);
+	g_assert_cmpuint(st.refused, ==, 1);			/* the first trace's gave room */
+	spool_end_trace(spool, 1);
+	spool_metadata(spool, 3, g_bytes_new(text, 10));
+	spool_metadata(spool, 3, g_bytes_new(text + 10, strlen(text) - 10));
+	count_made(spool, 15, 0);
+	spool_get_status(spool, &st);
+	g_assert_cmpuint(st.refused, ==, 2);
+	g_assert_cmpuint(st.packets, ==, 3);
+	g_assert_true(spool_end(spool));
+	spool_get_status(spool, &st);
+	g_assert_cmpuint(st.refused, ==, 4);
 	spool_unref(spool);
 	test_remove_tree(dir);
 }
@@ -625,7 +665,7 @@ static void test_hostile(void)
 		g_assert_true(spool_flush(spool, 60 * G_USEC_PER_SEC));
 		spool_get_status(spool, &status);
 		g_assert_cmpstr(status.message, ==, "");
-		g_assert_cmpuint(status.refused, ==, 4);
+		g_assert_cmpuint(status.refused, ==, 3);	/* the last waits */
 		g_assert_true(g_str_has_prefix(spool_path(spool), dir));
 		g_assert_cmpuint(entries(dir), ==, 1);
 		weigh(dir);
@@ -732,6 +772,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/spool/growing", test_growing);
 	g_test_add_func("/spool/metadata-grows", test_metadata_grows);
 	g_test_add_func("/spool/metadata-cut", test_metadata_cut);
+	g_test_add_func("/spool/early", test_early);
 	g_test_add_func("/spool/limit", test_limit);
 	g_test_add_func("/spool/old-runs", test_old_runs);
 	g_test_add_func("/spool/ring", test_ring);

@@ -38,6 +38,8 @@ struct spooled_trace {
 	bool written;			/* the files have metadata with which packets can be read, if any can */
 	bool has_packets;		/* the files have packets */
 	bool refuses;			/* over the limit of size: no packets are stored */
+	GQueue waiting;			/* struct op *: packets that came before their metadata, in order */
+	gint64 waits_since;		/* monotonic: of the first of them */
 };
 
 struct spool {
@@ -47,6 +49,7 @@ struct spool {
 	struct spool_files *files;	/* the writer's, up to .chunks; NULL: a stream */
 	struct pages traces;		/* struct spooled_trace */
 	GPtrArray *chunks;		/* struct spool_range *: time range of each chunk, from chunk 1 on */
+	uint64_t waiting;		/* bytes of the packets that wait for metadata: .waiting of the traces */
 
 	unsigned n_traces, n_streams;	/* used by the pushing thread */
 
@@ -68,6 +71,16 @@ static void op_free(void *data)
 	g_free(o);
 }
 
+static uint64_t size_of(const struct op *o)
+{
+	return o->bytes ? g_bytes_get_size(o->bytes) : 0;
+}
+
+static uint64_t waiting_size(const struct op *o)
+{
+	return sizeof *o + size_of(o);
+}
+
 static struct spooled_trace *trace_at(const struct spool *s, unsigned trace)
 {
 	return pages_at(&s->traces, struct spooled_trace, trace);
@@ -77,6 +90,7 @@ static void drop_trace(struct spool *s, unsigned trace)
 {
 	struct spooled_trace *t = trace_at(s, trace);
 
+	g_queue_clear_full(&t->waiting, op_free);
 	g_byte_array_unref(t->text);
 	ctf_pieces_free(t->pieces);
 	ctf_meta_free(t->meta);
@@ -139,6 +153,8 @@ static bool write_metadata(struct spool *s, unsigned number, GError **error)
 	return t->written = true;
 }
 
+static void write_waiting(struct spool *s, struct spooled_trace *t, bool all);
+
 static void do_metadata(struct spool *s, const struct op *o)
 {
 	struct spooled_trace *t = trace_at(s, o->number);
@@ -158,6 +174,7 @@ static void do_metadata(struct spool *s, const struct op *o)
 	/* later metadata is written with the next packet */
 	if (t->has_packets && !t->written && !write_metadata(s, o->number, &error))
 		stop(s, error);
+	write_waiting(s, t, false);
 }
 
 static void do_restart(struct spool *s, const struct op *o)
@@ -172,8 +189,11 @@ static void do_restart(struct spool *s, const struct op *o)
 
 static void do_end_trace(struct spool *s, const struct op *o)
 {
-	if (!trace_at(s, o->number))
+	struct spooled_trace *t = trace_at(s, o->number);
+
+	if (!t)
 		return;
+	write_waiting(s, t, true);
 	drop_trace(s, o->number);
 	spool_files_end_trace(s->files, o->number);
 }
@@ -217,22 +237,30 @@ static void note_span(struct spool *s, const struct ctf_meta *m, const struct ct
 	s->status.to_ns = all.to;
 }
 
-static void do_packet(struct spool *s, const struct op *o)
+/* Can later metadata make the packet readable, that is not so yet? */
+static bool may_fit_later(const struct spooled_trace *t)
 {
-	unsigned trace = 0;
-	bool known = spool_files_find_stream(s->files, o->number, &trace);
-	struct spooled_trace *t = known ? trace_at(s, trace) : NULL;
-	const struct ctf_meta *m = t ? readable(t) : NULL;
+	return !t->refuses && (!t->text->len || (readable(t) && ctf_pieces_wait(t->pieces)));
+}
+
+/* False: the packet must wait for metadata; `last`: it cannot, and is refused. */
+static bool write_packet(struct spool *s, unsigned trace, const struct op *o, bool last)
+{
+	struct spooled_trace *t = trace_at(s, trace);
+	const struct ctf_meta *m = readable(t);
 	g_autoptr(GError) error = NULL;
 	struct ctf_packet p;
 	size_t need;
 	gsize n;
 	const void *bytes = g_bytes_get_data(o->bytes, &n);
+	bool fits = t->text->len && (!m || (ctf_packet_read(m, bytes, n, 0, n, &p, &need, NULL) &&
+					    p.fault == CTF_WHOLE && p.packet_bits == (uint64_t)n * 8));
 
-	if (!t || !t->text->len || (m && (!ctf_packet_read(m, bytes, n, 0, n, &p, &need, NULL) ||
-				    p.fault != CTF_WHOLE || p.packet_bits != (uint64_t)n * 8))) {
+	if (!fits && !last && may_fit_later(t))
+		return false;
+	if (!fits) {
 		count(s, &s->status.refused);
-		return;
+		return true;
 	}
 	bool ok = write_metadata(s, trace, &error) &&
 		  spool_files_packet(s->files, o->number, bytes, n, m ? &p : NULL, &error);
@@ -242,6 +270,67 @@ static void do_packet(struct spool *s, const struct op *o)
 	else
 		stop(s, error);
 	note_span(s, m, m ? &p : NULL);
+	return true;
+}
+
+/* Writes the packets of the trace that waited for the metadata that is there now. `all`: more will not come. */
+static void write_waiting(struct spool *s, struct spooled_trace *t, bool all)
+{
+	const struct op *o;
+
+	while ((o = g_queue_peek_head(&t->waiting)) && write_packet(s, o->trace, o, all)) {
+		g_assert(s->waiting >= waiting_size(o));
+		s->waiting -= waiting_size(o);
+		op_free(g_queue_pop_head(&t->waiting));
+	}
+}
+
+/* Metadata that does not come must not keep that of others from being waited for. */
+static void make_room(struct spool *s, uint64_t bytes)
+{
+	while (s->waiting && s->waiting + bytes > LIMIT_SPOOL_QUEUE_BYTES) {
+		struct spooled_trace *first = NULL;
+		PAGES_EACH(&s->traces, i) {
+			struct spooled_trace *t = trace_at(s, i);
+			if (!g_queue_is_empty(&t->waiting) && (!first || t->waits_since < first->waits_since))
+				first = t;
+		}
+		g_assert(first);
+		write_waiting(s, first, true);
+	}
+}
+
+static void do_packet(struct spool *s, const struct op *o)
+{
+	unsigned trace = 0;
+	bool known = spool_files_find_stream(s->files, o->number, &trace);
+	struct spooled_trace *t = known ? trace_at(s, trace) : NULL;
+
+	if (!t) {
+		count(s, &s->status.refused);
+		return;
+	}
+	if (!g_queue_is_empty(&t->waiting) && t->text->len &&
+	    g_get_monotonic_time() - t->waits_since > LIMIT_CLASS_MS * G_TIME_SPAN_MILLISECOND)
+		write_waiting(s, t, true);
+	if (g_queue_is_empty(&t->waiting) && write_packet(s, trace, o, false))
+		return;
+	make_room(s, waiting_size(o));
+	if (g_queue_is_empty(&t->waiting))
+		t->waits_since = g_get_monotonic_time();
+	struct op *later = g_memdup2(o, sizeof *o);
+	later->trace = trace;
+	g_bytes_ref(later->bytes);
+	g_queue_push_tail(&t->waiting, later);
+	s->waiting += waiting_size(o);
+}
+
+/* Nothing more will come. */
+static void do_end(struct spool *s, const struct op *o)
+{
+	(void)o;
+	PAGES_EACH(&s->traces, i)
+		write_waiting(s, trace_at(s, i), true);
 }
 
 /* What only a program that reads while it is recorded needs to know. */
@@ -253,7 +342,7 @@ static void do_nothing(struct spool *s, const struct op *o)
 static void (*const ops[N_OPS])(struct spool *s, const struct op *o) = {
 	[OP_TRACE] = do_trace, [OP_METADATA] = do_metadata, [OP_RESTART] = do_restart,
 	[OP_END_TRACE] = do_end_trace, [OP_STREAM] = do_stream, [OP_PACKET] = do_packet,
-	[OP_BEACON] = do_nothing, [OP_END_STREAM] = do_nothing, [OP_END] = do_nothing,
+	[OP_BEACON] = do_nothing, [OP_END_STREAM] = do_nothing, [OP_END] = do_end,
 };
 
 /* ---- a stream ---- */
@@ -301,11 +390,6 @@ static void do_record(struct spool *s, const struct op *o)
 	s->status.bytes += n;
 }
 
-static uint64_t size_of(const struct op *o)
-{
-	return o->bytes ? g_bytes_get_size(o->bytes) : 0;
-}
-
 static void *run(void *data)
 {
 	struct spool *s = data;
@@ -329,6 +413,11 @@ static void *run(void *data)
 		op_free(o);
 		g_cond_broadcast(&s->changed);
 	}
+	bool stopped = s->status.stopped;
+	g_mutex_unlock(&s->lock);
+	if (!stopped)
+		ops[OP_END](s, NULL);
+	g_mutex_lock(&s->lock);
 	s->ended = true;
 	g_cond_broadcast(&s->changed);
 	g_mutex_unlock(&s->lock);

@@ -18,8 +18,10 @@
  * 64 MiB behind, packets are dropped, which the trace shows as a loss. When writing fails (a full disk), the spool
  * reports it and stops; the live source is not affected.
  *
- * Packets are refused while there is no metadata. While it declares no stream, they are stored unchecked, and readers
- * find no trace there; the metadata is written as soon as it declares one.
+ * Packets wait while there is no metadata, as a relay may deliver it after them; when some 64 MiB wait, those that have
+ * waited longest are refused, and at the end all. While the metadata declares no stream, packets are stored unchecked,
+ * and readers find no trace there; the metadata is written as soon as it declares one. What does not fit metadata that
+ * is incomplete waits for the rest, up to LIMIT_CLASS_MS.
  *
  * All pushed data is untrusted: names are made safe, and invalid packets are refused once a stream is declared.
  */
@@ -89,7 +91,7 @@ bool spool_hold(struct spool *s, bool held, int64_t timeout_us);
 struct spool_status {
 	uint64_t bytes;			/* on disk, of this run */
 	uint64_t packets;		/* in the files */
-	uint64_t dropped, refused;	/* packets */
+	uint64_t dropped, refused;	/* packets: the disk was too slow; damaged, or without metadata */
 	int64_t from_ns, to_ns;		/* times of its packets; from > to: none */
 	bool stopped;
 	char message[256];		/* why it stopped, safe to print; or "" */
