@@ -44,7 +44,7 @@ enum star { NO_STAR, STAR_ALL, STAR_HEAD };
 
 /* What a rule demands of an end; by its number. */
 struct demand {
-	bool same_k, same_s, same_thread;
+	bool same_k, same_s, same_thread, whole;
 	enum star star;
 };
 
@@ -150,11 +150,29 @@ static void add_span(struct choices *c, struct input *in)
 		g_string_append_printf(in->rules, "tags=%s, k\n", PICK_RIGHT(c, fields));
 }
 
+/* One event is the whole span. */
+static void add_whole(struct choices *c, struct input *in)
+{
+	static const char *const events[] = { "my:a", "my:*_exit", "my:*", "*:log", "syscall_exit_read" };
+	static const char *const units[] = { "", "unit=us\n", "unit=ms\n", "unit=s\n" };
+	unsigned number = in->n_rules;
+	in->demands[number].whole = true;
+	g_string_append_printf(in->rules, "[r%u]\nend=%s\nduration=%s\nservice=%u\n%s", number, PICK(c, events),
+			       choose(c, 4) ? "k" : "ctx.vtid", number, PICK(c, units));
+	add_condition(c, in->rules, "end_if");
+	if (choose(c, 2))
+		g_string_append(in->rules, "parent=thread\n");
+	if (choose(c, 3) == 1)
+		g_string_append(in->rules, "tags=k\n");
+}
+
 static void build_rules(struct choices *c, struct input *in)
 {
 	for (in->n_planned = 1 + choose(c, MOST_RULES); in->n_rules < in->n_planned; in->n_rules++)
 		if (choose(c, 4) == 3)
 			add_note(c, in);
+		else if (choose(c, 4) == 3)
+			add_whole(c, in);
 		else
 			add_span(c, in);
 }
@@ -289,6 +307,9 @@ static bool is_proved(const struct input *in, const struct span *s)
 {
 	unsigned rule = (unsigned)g_ascii_strtoull(s->service, NULL, 10);
 	g_assert_cmpuint(rule, <, in->n_rules);
+	for (unsigned i = 0; i < in->n_events; i++)
+		if (in->demands[rule].whole && in->events[i].ts == s->end_ns)
+			return true;
 	for (unsigned i = 0; i < in->n_events; i++)
 		for (unsigned k = 0; in->events[i].ts == s->begin_ns && k < in->n_events; k++)
 			if (in->events[k].ts == s->end_ns &&

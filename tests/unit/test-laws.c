@@ -347,6 +347,30 @@ static void test_seen_again(void)
 #undef REQ
 }
 
+/* Calls at the very instant at which a span begins or ends, in either order. */
+static void test_same_instant(void)
+{
+#define CLOSE(at) at " 1 syscall_entry_close ctx.tid=9 fd=3\n" at " 1 syscall_exit_close ctx.tid=9 ret=0\n"
+#define SPAN_AT(at, id, event) at " 1 u:zipkin:timestamp trace_name=\"req\" service_name=\"s\" trace_id=" id " span_id=4 " \
+			       "parent_span_id=0 event=\"" event "\" ctx.vtid=9 ctx.vpid=9\n"
+#define RUNS "5 1 sched_switch prev_tid=8 prev_state=1 next_tid=9\n"
+	static const struct { const char *script; bool listed; } cases[] = {
+		{ RUNS CLOSE("10") SPAN_AT("10", "1", "sr") CLOSE("20") SPAN_AT("20", "1", "ss"), false },
+		{ RUNS SPAN_AT("30", "1", "sr") CLOSE("30") SPAN_AT("40", "1", "ss") CLOSE("40"), false },
+		{ RUNS SPAN_AT("50", "1", "sr") CLOSE("60") SPAN_AT("60", "2", "sr") SPAN_AT("70", "2", "ss") CLOSE("70")
+		  SPAN_AT("80", "1", "ss"), true },
+		{ RUNS SPAN_AT("50", "1", "sr") SPAN_AT("60", "2", "sr") CLOSE("60") CLOSE("70") SPAN_AT("70", "1", "ss")
+		  SPAN_AT("70", "2", "ss") CLOSE("70"), true },
+	};
+	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+		g_autofree char *report = cut_between("same instant", cases[i].script);
+		g_assert_true(cases[i].listed == (strstr(report, "{\"syscall\":\"close\"") != NULL));
+	}
+#undef RUNS
+#undef SPAN_AT
+#undef CLOSE
+}
+
 /* A CPU that tells nothing until a task that slept elsewhere turns up on it, of which nobody saw
  * the switch (a trace of one process; a stream that begins later): it did not run there since the
  * trace's begin. */
@@ -1190,6 +1214,7 @@ static void test_durations(void)
 		"20 0 sched_switch prev_tid=7 prev_state=1 next_tid=0 prev_comm=\"p\" next_comm=\"s\"\n"
 		"28 0 sched_waking tid=7\n"
 		"30 0 sched_switch prev_tid=0 prev_state=0 next_tid=7 prev_comm=\"s\" next_comm=\"p\"\n"
+		"33 0 syscall_entry_fsync ctx.tid=7 fd=3\n36 0 syscall_exit_fsync ctx.tid=7 ret=0\n"
 		"40 0 u:my:call d=25 ctx.vtid=7 ctx.vpid=7 ctx.procname=\"p\"\n"
 		"45 0 u:my:call d=36 ctx.vtid=7 ctx.vpid=7 ctx.procname=\"p\"\n"
 		"50 0 u:my:b ctx.vtid=7 ctx.vpid=7 ctx.procname=\"p\"\n"
@@ -1902,6 +1927,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/laws/functions-fast", test_functions_fast);
 	g_test_add_func("/laws/counters", test_counters);
 	g_test_add_func("/laws/seen-again", test_seen_again);
+	g_test_add_func("/laws/same-instant", test_same_instant);
 	g_test_add_func("/laws/untold-switch", test_untold_switch);
 	g_test_add_func("/laws/untold-begin", test_untold_begin);
 	g_test_add_func("/laws/untold-loss", test_untold_loss);

@@ -91,6 +91,37 @@ static bool span_waits(uint64_t n)
 	return !span->n_waits_more;
 }
 
+/* A span of n seconds that one event tells of at its end. */
+static bool past_seconds(uint64_t n)
+{
+	g_autofree char *script = g_strdup_printf(
+		SWITCH "%" G_GUINT64_FORMAT "000000000 0 u:my:call d=%" G_GUINT64_FORMAT " ctx.vtid=7 ctx.vpid=7\n",
+		1u, 0u, 0u, 0u, 7u, 0u, 7u, n + 1, n);
+	g_autoptr(blk_timeline) tl = timeline_by_rules("[x]\nend=my:call\nduration=d\nunit=s\n", script);
+	g_assert_cmpuint(timeline_n_spans(tl), ==, 1);
+	const struct span *span = timeline_span(tl, 0);
+	g_assert_cmpint(span->part[PART_USER], ==, (int64_t)MIN(n, LIMIT_PAST_SECONDS) * S);
+	return !span->part[PART_UNKNOWN];
+}
+
+/* The same, of a thread that changed its state n times. */
+static bool past_charges(uint64_t n)
+{
+	GString *s = g_string_new(NULL);
+	unsigned at = 10;
+
+	add_switch(s, at++, 0, 0, 0, 7);
+	for (uint64_t i = 0; i + 1 < n; i++)
+		g_string_append_printf(s, "%u 0 syscall_%s_getppid ctx.tid=7 ret=1\n", at++, i % 2 ? "exit" : "entry");
+	if (n % 2 == 0)
+		g_string_append_printf(s, "%u 0 syscall_exit_getppid ctx.tid=7 ret=1\n", at++);
+	g_string_append_printf(s, "%u 0 u:my:call d=%u ctx.vtid=7 ctx.vpid=7\n", at, at - 10);
+	g_autoptr(blk_timeline) tl = timeline_by_rules("[x]\nend=my:call\nduration=d\n", s->str);
+	g_string_free(s, true);
+	g_assert_cmpuint(timeline_n_spans(tl), ==, 1);
+	return !timeline_span(tl, 0)->part[PART_UNKNOWN];
+}
+
 /* Calls that last as long as a second has room for. */
 static void add_calls(GString *s, unsigned *at, uint64_t n)
 {
@@ -609,6 +640,7 @@ int main(int argc, char **argv)
 {
 	static const struct limit_test tests[] = {
 		{ "slice-ratio", slice_ratio, 0 },
+		{ "past-seconds", past_seconds, 0 }, { "past-charges", past_charges, 2 * LIMIT_PAST_CHARGES + 2 },
 		{ "span-waits", span_waits, 0 }, { "span-calls", span_calls, 0 }, { "second-calls", second_calls, 0 },
 		{ "span-neighbours", span_neighbours, 0 }, { "waker-depth", waker_depth, 0 },
 		{ "held-records", held_records, 0 }, { "early-events", early_events, 0 },

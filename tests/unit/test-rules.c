@@ -592,6 +592,43 @@ static void test_explained(void)
 	timeline_free(tl);
 }
 
+/* An event tells of the whole span at its end: its thread is explained back to the beginning, wherever that is. */
+static void test_explained_back(void)
+{
+	static const struct { unsigned duration; int64_t user, syscall, disk, wakeup, unknown; unsigned waits, calls; } cases[] = {
+		{ 10, 10, 0, 0, 0, 0, 0, 0 }, { 15, 15, 0, 0, 0, 0, 0, 0 }, { 20, 15, 5, 0, 0, 0, 0, 0 },
+		{ 25, 15, 5, 0, 5, 0, 1, 0 }, { 40, 15, 5, 10, 10, 0, 1, 0 }, { 65, 15, 10, 30, 10, 0, 1, 0 },
+		{ 70, 15, 15, 30, 10, 0, 1, 1 }, { 80, 25, 15, 30, 10, 0, 1, 1 }, { 85, 25, 15, 30, 10, 5, 1, 1 },
+	};
+	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+		g_autofree char *script = g_strdup_printf(
+			"1 1 sched_switch prev_tid=0 prev_state=0 next_tid=8 prev_comm=\"s\" next_comm=\"q\"\n"
+			"10 0 sched_switch prev_tid=0 prev_state=0 next_tid=7 prev_comm=\"s\" next_comm=\"p\"\n"
+			"20 0 syscall_entry_fsync fd=3\n"
+			"30 0 sched_switch prev_tid=7 prev_state=2 next_tid=0 prev_comm=\"p\" next_comm=\"s\"\n"
+			"60 1 sched_waking tid=7\n"
+			"70 0 sched_switch prev_tid=0 prev_state=0 next_tid=7 prev_comm=\"s\" next_comm=\"p\"\n"
+			"75 0 syscall_exit_fsync ret=0\n"
+			"90 0 u:my:call d=%u ctx.vtid=7 ctx.vpid=7\n"
+			"99 0 sched_switch prev_tid=7 prev_state=1 next_tid=0 prev_comm=\"p\" next_comm=\"s\"\n",
+			cases[i].duration);
+		struct timeline *tl = timeline_of("[call]\nend=my:call\nduration=d\n", script);
+		g_assert_cmpuint(timeline_n_spans(tl), ==, 1);
+		const struct span *s = timeline_span(tl, 0);
+		g_test_message("%u ns", cases[i].duration);
+		g_assert_cmpint(s->part[PART_USER], ==, cases[i].user);
+		g_assert_cmpint(s->part[PART_SYSCALL], ==, cases[i].syscall);
+		g_assert_cmpint(s->part[PART_DISK], ==, cases[i].disk);
+		g_assert_cmpint(s->part[PART_WAKEUP], ==, cases[i].wakeup);
+		g_assert_cmpint(s->part[PART_UNKNOWN], ==, cases[i].unknown);
+		g_assert_cmpuint(s->n_waits, ==, cases[i].waits);
+		g_assert_cmpuint(s->n_calls, ==, cases[i].calls);
+		if (s->n_waits)
+			g_assert_cmpint(s->waits[0].begin_ns, ==, MAX(90 - (int64_t)cases[i].duration, 30));
+		timeline_free(tl);
+	}
+}
+
 static bool is_named(const void *name, const char *event)
 {
 	return g_str_equal(name, event);
@@ -634,5 +671,6 @@ int main(int argc, char **argv)
 	g_test_add_func("/rules/deep", test_deep);
 	g_test_add_func("/rules/events", test_events);
 	g_test_add_func("/rules/explained", test_explained);
+	g_test_add_func("/rules/explained-back", test_explained_back);
 	return g_test_run();
 }

@@ -411,7 +411,7 @@ static bool receive_index(struct attach *a, const struct request *r, GError **er
 		a->streams_due = a->scan_due = 0;
 	if (x.flags & VIEWER_FLAG_METADATA && !s->trace->asked) {
 		s->trace->wants = true;
-		s->trace->due = s->trace->pause = a->scan_due = 0;
+		a->scan_due = 0;
 	}
 	if (x.status != VIEWER_INDEX_ERR)
 		s->errors = 0;

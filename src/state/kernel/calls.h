@@ -131,7 +131,7 @@ static inline void call_log(struct slice *s, struct thread *t, const struct call
 			    int64_t ts, int64_t ret)
 {
 	uint64_t released;
-	if (!s->no_spans && (!s->from_start || t->tid == -1 || (t->open && t->open->len) ||
+	if (!s->no_spans && (!s->from_start || t->tid == -1 || s->looks_back || thread_was_in_span(t, ts) ||
 			     (s->annots->len && call_wakes_futex(c, &released))))
 		call_keep(t, c, ts, ret);
 	if ((t->woke_ns >= c->begin || t->file_lock) && slice_counts_locks(s))

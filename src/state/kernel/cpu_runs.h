@@ -15,10 +15,11 @@
 struct run { int64_t ts; uint32_t thread; };	/* the thread that runs from ts on; ID_NONE: unknown */
 struct queued { int64_t ts; uint16_t cpu; };	/* the CPU number where the thread runs or waits from ts on */
 
-/* Are logs needed? In a slice from the trace's beginning only after its first annotation. */
+/* Are logs needed? In a slice from the trace's beginning only after its first annotation, unless spans may begin before
+ * theirs. */
 static inline bool slice_keeps_logs(const struct slice *s)
 {
-	return !s->no_spans && (!s->from_start || s->annots->len);
+	return !s->no_spans && (!s->from_start || s->annots->len || s->looks_back);
 }
 
 void runs_add(struct cpu *c, int64_t ts);

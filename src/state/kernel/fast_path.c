@@ -224,7 +224,7 @@ static inline void plain_exit(struct slice *s, struct bin *b, const struct blk_e
 	struct call_cell *bc = cell_of_call(s, b, t, cls->name);
 	bc->busy_ns += ev->ts - call->busy_from;
 	call_count(s, b, t, bt, bc, call, cls->info, ev->ts, ret);
-	if (G_UNLIKELY(t->open || !s->from_start || t->tid == -1 || cls->info->locks))
+	if (G_UNLIKELY(t->open || t->left_ns == ev->ts || !s->from_start || t->tid == -1 || cls->info->locks || s->looks_back))
 		call_log(s, t, call, ev->ts, ret);
 }
 
@@ -247,6 +247,8 @@ static inline G_ALWAYS_INLINE struct thread *plain_caller(struct slice *s, struc
 	    (t->st.call.name != cls->name || t->st.call.busy_from < b->begin))
 		return NULL;
 	int64_t ns = ev->ts - t->st.cursor;
+	if (G_UNLIKELY(s->looks_back))
+		thread_note_charge(t, part, t->st.cursor, ev->ts);
 	cell_of_thread(s, b, t)->part[part] += ns;
 	t->st.part[part] += ns;
 	t->st.cursor = ev->ts;

@@ -19,6 +19,7 @@
 #include "state/kernel/fast_path.h"
 #include "state/kernel/handlers.h"
 #include "state/kernel/irq.h"
+#include "state/kernel/rules_table.h"
 #include "state/kernel/slice_state.h"
 #include "state/kernel/thread.h"
 #include "state/kernel/thread_order.h"
@@ -181,11 +182,21 @@ static void begin_stream(struct slice *s, unsigned stream)
 		channels_begin(&s->channels, now.channel);
 }
 
+/* Spans may begin before their events from now on. */
+static void look_back(struct slice *s)
+{
+	bool had_logs = slice_keeps_logs(s);
+	s->looks_back = s->looks_back || (rules_look_back() && !s->no_spans);
+	if (!had_logs && slice_keeps_logs(s))
+		runs_begin(s, s->last);
+}
+
 static void learn_tables(struct slice *s, const struct blk_tables *tables)
 {
 	if (s->tables != tables)
 		slice_change_source(s);
 	s->tables = tables;
+	look_back(s);
 	for (guint i = s->streams->len; i < tables->streams->len; i++) {
 		struct stream_info new = stream_of(s, i);
 		g_array_append_val(s->streams, new);

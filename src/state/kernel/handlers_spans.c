@@ -107,7 +107,7 @@ static void add_annot(struct fed_event *f, struct annot *a, bool ends)
 	uint32_t id = s->no_spans ? ID_NONE : s->annots->len;
 	if (id != ID_NONE)
 		g_array_append_vals(s->annots, a, 1);
-	if (s->from_start && !id)
+	if (s->from_start && !id && !s->looks_back)
 		runs_begin(s, f->ts);
 	if (a->by_kernel) {
 		thread_record(s, t, &(struct rec){
@@ -619,7 +619,7 @@ static void rule_defines(struct fed_event *f, const struct rule_use *u)
 	a.val = fill(&at, &r->text);
 	a.looks_up = r->text.looks_up ? LOOKS_UP_VALUE : 0;
 	g_array_append_val(f->s->annots, a);
-	if (f->s->from_start && f->s->annots->len == 1)
+	if (f->s->from_start && f->s->annots->len == 1 && !f->s->looks_back)
 		runs_begin(f->s, f->ts);
 }
 

@@ -3,6 +3,7 @@
 #include "state/kernel/join_threads.h"
 
 #include "base/each.h"
+#include "base/limits.h"
 #include "state/kernel/annot.h"
 #include "state/kernel/bin.h"
 #include "state/kernel/charge.h"
@@ -115,9 +116,8 @@ static void append_log(struct vec *l, struct vec *r, size_t size)
 	vec_free(r);
 }
 
-/* Of the logged calls (call_log()), which ones are in spans is known from the trace's beginning on. These annotations
- * and calls of a later slice follow what the thread's log has. An annotation at the instant of a call's end is of the
- * same event, and comes after it. */
+/* Of the logged calls (call_log()), which ones are in spans (thread_was_in_span()) is known from the trace's beginning
+ * on. These annotations and calls of a later slice follow what the thread's log has. */
 static void drop_calls_outside(struct slice *s, struct thread *t, const GArray *annots, struct vec *calls)
 {
 	const struct annot *all = (const struct annot *)(const void *)s->annots->data;
@@ -127,7 +127,7 @@ static void drop_calls_outside(struct slice *s, struct thread *t, const GArray *
 		struct done_call call = *vec_at(calls, struct done_call, i);
 		for (; next < n && all[g_array_index(annots, uint32_t, next)].ts < call.end; next++)
 			thread_track_open(t, &all[g_array_index(annots, uint32_t, next)]);
-		if (call.futex || (t->open && t->open->len))
+		if (call.futex || s->looks_back || (t->open && t->open->len))
 			*vec_at(calls, struct done_call, n_left++) = call;
 	}
 	calls->len = n_left;
@@ -171,6 +171,9 @@ static void append_logs(struct slice *s, struct thread *l, struct thread *r)
 	}
 	append_log(&l->waits, &r->waits, sizeof(struct wait));
 	append_log(&l->calls, &r->calls, sizeof(struct done_call));
+	append_log(&l->charged, &r->charged, sizeof(struct charged));
+	if (l->charged.len > 2 * LIMIT_PAST_CHARGES)
+		vec_drop(&l->charged, l->charged.len - LIMIT_PAST_CHARGES, sizeof(struct charged));
 	GArray **const pairs[][2] = {
 		{ &l->annots, &r->annots }, { &l->open, &r->open },
 	};

@@ -28,8 +28,17 @@ static struct {
 	GHashTable *crowded;		/* number of the rule -> char *: names of events */
 	const char *full;		/* an event with more fields than slots; NULL: none */
 	const struct rule *of_full;
+	gint looks_back;		/* atomic: see rules_look_back() */
 	GMutex lock;
 } table;
+
+static bool is_end_of_whole(const GArray *ended)
+{
+	for (guint i = 0; ended && i < ended->len; i++)
+		if (rule_at(g_array_index(ended, struct rule_use, i).rule)->is_whole)
+			return true;
+	return false;
+}
 
 static void use_clear(gpointer p)
 {
@@ -53,6 +62,24 @@ static void clear_rows(void)
 	table.n = table.n_known = table.capacity = 0;
 }
 
+static bool has_patterns(const struct rules *rules)
+{
+	for (guint i = 0; rules && i < rules->all->len; i++) {
+		const struct rule *r = g_ptr_array_index(rules->all, i);
+		if (r->begin.n_stars || r->end.n_stars)
+			return true;
+	}
+	return false;
+}
+
+static bool has_whole(const struct rules *rules)
+{
+	for (guint i = 0; rules && i < rules->all->len; i++)
+		if (((const struct rule *)g_ptr_array_index(rules->all, i))->is_whole)
+			return true;
+	return false;
+}
+
 struct rules *rules_put(struct rules *r)
 {
 	struct rules *before = table.rules;
@@ -62,7 +89,13 @@ struct rules *rules_put(struct rules *r)
 	table.generation++;
 	table.of = NULL;
 	table.of_full = NULL;
+	g_atomic_int_set(&table.looks_back, has_whole(r) && !has_patterns(r));
 	return before;
+}
+
+bool rules_look_back(void)
+{
+	return g_atomic_int_get(&table.looks_back);
 }
 
 unsigned rules_generation(void)
@@ -308,23 +341,13 @@ static void add_pattern(const struct rule *r, const struct rule_event *e)
 		}
 }
 
-static bool has_patterns(const struct rules *rules)
-{
-	for (guint i = 0; i < rules->all->len; i++) {
-		const struct rule *r = g_ptr_array_index(rules->all, i);
-		if (r->begin.n_stars || r->end.n_stars)
-			return true;
-	}
-	return false;
-}
-
 static void make(const struct blk_subscription *rows, size_t n)
 {
 	size_t n_rules = table.rules ? table.rules->all->len : 0;
 
 	clear_rows();
 	table.capacity = n + 2 * n_rules;
-	table.capacity += table.rules && has_patterns(table.rules) ? LIMIT_RULE_CLASSES : 0;
+	table.capacity += has_patterns(table.rules) ? LIMIT_RULE_CLASSES : 0;
 	table.subs = g_new0(struct blk_subscription, table.capacity);
 	table.rows = g_new0(struct ruled_row, table.capacity);
 	table.by_class = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
@@ -407,13 +430,18 @@ static uint16_t make_class_row(const char *event, uint16_t row)
 	sub.needs = NULL;
 	size_t made = add_row(&sub, row == NO_ROW ? NO_ROW : table.rows[row].base);
 	bind(made, event);
+	if (is_end_of_whole(table.rows[made].ended))
+		g_atomic_int_set(&table.looks_back, true);
 	return (uint16_t)made;
 }
 
 uint16_t rules_row_of_class(const char *event, uint16_t row)
 {
-	if (row != NO_ROW && rules_has_row(row))	/* patterns that match it were bound with it */
+	if (row != NO_ROW && rules_has_row(row)) {	/* patterns that match it were bound with it */
+		if (is_end_of_whole(table.rows[row].ended))
+			g_atomic_int_set(&table.looks_back, true);
 		return row;
+	}
 	g_autofree char *key = g_strdup_printf("%u %s", row, event);
 	g_mutex_lock(&table.lock);
 	size_t made = GPOINTER_TO_SIZE(g_hash_table_lookup(table.by_class, key));

@@ -178,6 +178,9 @@ const GArray *rules_ended_by(unsigned row);
  * blk_subscription.row_of_class of that table. */
 uint16_t rules_row_of_class(const char *event, uint16_t row);
 size_t rules_capacity(void);		/* rows that the table can have; without patterns: rows that it has */
+/* May an event of what was opened be a whole span, which begins before it (rule.is_whole)? Known once its class is
+ * declared; of rules without any pattern at once. Any thread. */
+bool rules_look_back(void);
 /* A number that changes whenever rules are installed. */
 unsigned rules_generation(void);
 /* Events that match the i-th rule, whose fields have no room in their rows; NULL: none. Free with g_free(). */

@@ -27,6 +27,7 @@ struct thread *thread_new(uint32_t self)
 		.forward = ID_NONE, .creator = ID_NONE, .id = ID_NONE,
 		.start_ns = TS_NONE, .exit_ns = TS_NONE, .last_event_ns = TS_NONE, .out_ns = TS_NONE,
 		.known_from = TS_NONE, .woke_ns = TS_NONE, .ended_after = TS_NONE,
+		.left_ns = TS_NONE,
 		.unresolved_from = { INT64_MAX, INT64_MAX, INT64_MAX },
 		.st = { .cursor = TS_NONE, .returned_ns = TS_NONE, .waker = ID_NONE, .on_cpu = CPU_NONE,
 			.off_cpu = CPU_NONE, .queue_cpu = CPU_NONE },
@@ -41,6 +42,7 @@ static void clear(struct thread *t)
 	vec_free(&t->waiting);
 	vec_free(&t->waits);
 	vec_free(&t->calls);
+	vec_free(&t->charged);
 	vec_free(&t->past);
 	g_clear_pointer(&t->annots, g_array_unref);
 	g_clear_pointer(&t->open, g_array_unref);
@@ -113,6 +115,8 @@ static inline void charge(struct slice *s, struct thread *t, int64_t until)
 	if (until <= st->cursor)
 		return;
 	unsigned part = is_being_made(s, st) ? PART_OTHER : open_part(st);
+	if (G_UNLIKELY(s->looks_back))
+		thread_note_charge(t, part, st->cursor, until);
 	if (part == PART_SLICE_N) {
 		charge_fd(s, t, &st->call, st->cursor, until);
 	} else {
@@ -140,6 +144,8 @@ static inline G_ALWAYS_INLINE bool charge_within(struct slice *s, struct thread 
 	if (!b || st->cursor < b->begin || until > b->end || until <= st->cursor)
 		return false;
 	int64_t ns = until - st->cursor;
+	if (G_UNLIKELY(s->looks_back))
+		thread_note_charge(t, part, st->cursor, until);
 	b->dirty = true;
 	cell_of_thread(s, b, t)->part[part] += ns;
 	st->part[part] += ns;
@@ -457,6 +463,8 @@ void thread_track_open(struct thread *t, const struct annot *a)
 		const struct open_span *o = &g_array_index(t->open, struct open_span, i - 1);
 		if (o->trace != key.trace || o->span != key.span)
 			continue;
+		if (a->ends && o->since < a->ts)
+			t->left_ns = a->ts;
 		if (a->ends)
 			g_array_remove_index(t->open, i - 1);
 		return;

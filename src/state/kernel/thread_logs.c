@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Appends to a thread's log of waits; see thread_logs.h. */
+/* Appends to a thread's logs, and looks back in them; see thread_logs.h. */
 #include "state/kernel/thread_logs.h"
 
 #include "state/kernel/slice_state.h"
 
+#include "base/limits.h"
 
 /* include/uapi/linux/futex.h: */
 #define FUTEX_COMMAND 0x7f	/* of an operation: without _PRIVATE and _CLOCK_REALTIME */
@@ -103,4 +104,39 @@ void thread_log_wait(const struct slice *s, struct thread *t, int64_t ts, uint32
 		.in_initial_call = st->call_state == CALL_UNRESOLVED && !st->call_lost,
 		.call = st->call_state == CALL_IN ? wait_call(&st->call) : (struct wait_call){ .fd = -1 },
 	};
+}
+
+void thread_note_charge(struct thread *t, unsigned part, int64_t from, int64_t to)
+{
+	struct vec *all = &t->charged;
+	struct charged *last = all->len ? vec_at(all, struct charged, all->len - 1) : NULL;
+
+	if (all->len >= 2 * LIMIT_PAST_CHARGES) {
+		vec_drop(all, all->len - LIMIT_PAST_CHARGES, sizeof(struct charged));
+		last = vec_at(all, struct charged, all->len - 1);
+	}
+	if (!last || last->until < from)
+		*vec_add(all, struct charged) = (struct charged){ from, CHARGED_NOT };
+	else if (last->part == part) {
+		last->until = MAX(last->until, to);
+		return;
+	}
+	*vec_add(all, struct charged) = (struct charged){ to, (uint8_t)part };
+}
+
+int64_t thread_look_back(struct thread *t, int64_t from, int64_t to, int64_t part[PART_SLICE_N])
+{
+	const struct charged *all = t->charged.data;
+	uint32_t i = t->charged_hint = vec_first_after(&t->charged, sizeof *all, offsetof(struct charged, until), to - 1,
+						       t->charged_hint);
+
+	if (i == t->charged.len)
+		return to;
+	for (; i > 0 && to > from; i--) {
+		int64_t begin = CLAMP(all[i - 1].until, from, to);
+		if (all[i].part < PART_SLICE_N)
+			part[all[i].part] -= to - begin;
+		to = begin;
+	}
+	return to;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The logs of a thread that explain its spans: its waits and its finished calls. */
+/* The logs of a thread that explain its spans: its waits, its finished calls, and what its time was charged to. */
 #ifndef BLK_STATE_KERNEL_THREAD_LOGS_H
 #define BLK_STATE_KERNEL_THREAD_LOGS_H
 
@@ -47,6 +47,14 @@ struct done_call {
 	uint8_t wait;			/* enum call_wait, as call_wait() tells it */
 };
 
+/* An interval that was charged to a part of the thread's time, from the end of the entry before. */
+struct charged {
+	int64_t until;			/* ns */
+	uint8_t part;			/* as in struct tstate; PART_SLICE_N: it was blocked on a descriptor */
+};
+#define CHARGED_NOT UINT8_MAX		/* .part: nothing was charged, it is unknown; so is the time before the first entry,
+					 * which has this part */
+
 /* A signal that stops the process of .thread was sent. */
 struct stop_signal {
 	int64_t ts;
@@ -71,6 +79,13 @@ enum call_wait call_futex_wait(const struct call *c);
 /* Does the call wake threads that wait for a futex? *ret: the futex's address if the call releases it as one releases a
  * lock, with one thread woken; else 0. */
 bool call_wakes_futex(const struct call *c, uint64_t *ret);
+/* Notes a charge, if that is needed (slice.looks_back). Older charges than LIMIT_PAST_CHARGES may be dropped. */
+void thread_note_charge(struct thread *t, unsigned part, int64_t from, int64_t to);
+/*
+ * What were the thread's counters at `from`? part: those at `to`, when its time was charged up to then. Replaces them by
+ * those at the returned instant: `from`, or the first one later from which charges are known; at most `to`.
+ */
+int64_t thread_look_back(struct thread *t, int64_t from, int64_t to, int64_t part[PART_SLICE_N]);
 /* Appends the wait that ends at ts on that CPU (index in slice.cpus). */
 void thread_log_wait(const struct slice *s, struct thread *t, int64_t ts, uint32_t cpu);
 

@@ -65,7 +65,7 @@ static inline void finish_wait(struct slice *s, struct thread *t, int64_t ts, ui
 		lock_past_add(s, t, ts);
 	if (s->no_spans)
 		return;
-	if (s->from_start && !s->annots->len && t->tid != -1) {	/* no span can need the log */
+	if (!slice_keeps_logs(s) && t->tid != -1) {	/* no span can need the log */
 		t->out_ns = ts;
 		t->out_call = st->call_state == CALL_IN ? st->call.name : 0;
 		return;

@@ -190,6 +190,7 @@ struct thread {
 	int64_t out_ns;		/* end of its last wait that was not logged in .waits; TS_NONE */
 	uint32_t out_call;	/* string: the call of that wait; 0: none */
 	struct vec calls;	/* struct done_call */
+	struct vec charged;	/* struct charged: what its time was charged to; empty unless slice.looks_back */
 	struct vec past;	/* struct past_wait (locks.h): its newest waits, in order; at most twice
 				 * LIMIT_HOLDER_WAITS */
 	bool past_is_cut;	/* older ones of the slice were dropped */
@@ -201,8 +202,10 @@ struct thread {
 	int64_t woke_from;	/* begin of the earliest wait that it ended so in its call, or before (ns) */
 	uint32_t wait_hint;	/* index in .waits where the last search ended, see explain_first_wait() */
 	uint32_t call_hint;	/* the same for .calls */
+	uint32_t charged_hint;	/* the same for .charged, see thread_look_back() */
 	GArray *annots;		/* uint32_t: its annotations (slice.annots), in order; NULL: none */
-	GArray *open;		/* struct open_span: begun by it and not ended; NULL: none */
+	GArray *open;		/* struct open_span: begun by it and not ended, in order; NULL: none */
+	int64_t left_ns;	/* when one of them ended that had begun before that instant; TS_NONE */
 	GArray *aliases;	/* uint32_t: ids of threads that were merged into it; NULL: none */
 	struct rec initial_exit;	/* the record that ended the initial call */
 	int64_t unresolved_from[UNRESOLVED_N];	/* ns: the earliest charge to each kind of unresolved time, or before;
@@ -239,6 +242,13 @@ static inline struct rec *thread_pending(const struct thread *t, guint i)
 	const struct vec *v = i < t->head.len ? &t->head : &t->waiting;
 	i -= v == &t->head ? 0 : t->head.len;
 	return i < v->len ? vec_at(v, struct rec, i) : NULL;
+}
+
+/* Was a span of the thread open just before the instant? The order of its events at that instant says nothing: it is not
+ * known where a slice begins. */
+static inline bool thread_was_in_span(const struct thread *t, int64_t at)
+{
+	return t->left_ns == at || (t->open && t->open->len && g_array_index(t->open, struct open_span, 0).since < at);
 }
 
 static inline bool thread_is_known(const struct thread *t)	/* Is .st known? */

@@ -45,6 +45,17 @@ static void resolve_parts(int64_t part[PART_SLICE_N], const struct resolution *v
 		part[v->part] += blocked;
 }
 
+static void resolve_charged(struct thread *t, const struct resolution *v)
+{
+	unsigned run = unresolved_run(v->from), block = unresolved_block(v->from);
+	ARRAY_EACH(struct charged, c, &t->charged) {
+		if (c->part == run)
+			c->part = (uint8_t)v->run_part;
+		else if (c->part == block)
+			c->part = v->cause == WAIT_PART ? v->part : PART_SLICE_N;
+	}
+}
+
 static const uint8_t unresolved_cause[] = {
 	[UNRESOLVED_INITIAL] = WAIT_UNRESOLVED, [UNRESOLVED_LOST] = WAIT_LOST, [UNRESOLVED_RESTART] = WAIT_RESTART,
 };
@@ -87,6 +98,7 @@ static void resolve_state(struct slice *s, struct thread *t, const struct resolu
 	enum unresolved stays = v->cause == WAIT_PART ? unresolved_of(v->part) : UNRESOLVED_N;
 	uint8_t cause = stays == UNRESOLVED_N ? v->cause : unresolved_cause[stays];
 	resolve_parts(t->st.part, v);
+	resolve_charged(t, v);
 	if (slice_counts_locks(s))
 		resolve_locks(s, t, v, cause);
 	for (guint i = 0; t->annots && i < t->annots->len; i++) {

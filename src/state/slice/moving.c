@@ -258,6 +258,7 @@ void moving_known(struct slice *a, const struct slice *b)
 	a->has_issue |= b->has_issue;
 	a->has_complete |= b->has_complete;
 	a->has_interrupts |= b->has_interrupts;
+	a->looks_back |= b->looks_back;
 	a->has_new_wakes |= b->has_new_wakes;
 }
 

@@ -96,7 +96,7 @@ void code_summary(struct coder *c, struct slice *s, struct slice_counts *n)
 	bool *const known[] = {
 		&s->no_spans, &s->has_functions, &s->has_switches, &s->has_wakes, &s->has_calls, &s->has_insert,
 		&s->has_issue, &s->has_complete, &s->has_interrupts, &s->has_new_wakes,
-		&s->history,
+		&s->history, &s->looks_back,
 	};
 	uint64_t *const sums[] = { &s->seq, &s->n_events, &s->finished, &s->n_thinned };
 	uint32_t *const counts[] = {

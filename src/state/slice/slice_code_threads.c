@@ -86,7 +86,7 @@ static void code_rec(struct coder *c, struct rec *r, const struct slice_counts *
 /* ---- logs of a thread ---- */
 
 /* Sets of rows, see coder_row(). */
-enum { ROW_HEAD = 1, ROW_WAIT, ROW_CALL, ROW_QUEUED, ROW_NOTE, ROW_RUN };
+enum { ROW_HEAD = 1, ROW_WAIT, ROW_CALL, ROW_QUEUED, ROW_NOTE, ROW_RUN, ROW_CHARGED };
 
 static void code_event(struct coder *c, void *element, const struct slice_counts *n)
 {
@@ -141,6 +141,16 @@ static void code_done_call(struct coder *c, void *element, const struct slice_co
 	code_string(c, &x->name, n);
 	code_i32(c, &x->fd);
 	code_below(c, &x->wait, CALL_WAIT_N);
+}
+
+static void code_charged(struct coder *c, void *element, const struct slice_counts *n)
+{
+	struct charged *x = element;
+
+	code_ts(c, &x->until);
+	code_u8(c, &x->part);
+	if (x->part > PART_SLICE_N && x->part != CHARGED_NOT)
+		coder_refuse(c, "a thread's time is wrong");
 }
 
 static void code_queued(struct coder *c, void *element, const struct slice_counts *n)
@@ -283,6 +293,7 @@ static void code_thread(struct coder *c, struct thread *t, const struct slice_co
 	code_ts(c, &t->out_ns);
 	code_string(c, &t->out_call, n);
 	code_vec(c, &t->calls, sizeof(struct done_call), ROW_CALL, 8, code_done_call, n);
+	code_vec(c, &t->charged, sizeof(struct charged), ROW_CHARGED, 2, code_charged, n);
 	code_past(c, t, n);
 	code_ids(c, &t->annots, n->annots);
 	code_array(c, &t->open, sizeof(struct open_span), 0, 3, code_open, n);

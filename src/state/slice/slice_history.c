@@ -284,6 +284,7 @@ static void thin_thread(const struct thinning *t, struct thread *x, const uint32
 	thin_record(&x->initial_exit, map);
 	thin_waits(t, x);
 	thin_calls(t, x);
+	vec_free(&x->charged);		/* only marks need it */
 	thin_queued(t, x);
 }
 

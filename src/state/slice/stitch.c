@@ -152,10 +152,10 @@ struct slice *slice_stitch(struct slice *a, struct slice *b)
 		m.n_runs[i] = cpu_at(a, m.cpu[i])->runs.len;
 		untouched[i] = task && task->self == c->start && !c->lost;
 	}
+	bool logs = slice_keeps_logs(a);
 	moving_known(a, b);
 	moving_threads(&m, a, b);
 	guint right = a->facts->len;
-	bool logs = slice_keeps_logs(a);
 	moving_logs(&m, a, b);
 	if (!logs && slice_keeps_logs(a))
 		runs_begin(a, INT64_MIN);

@@ -309,7 +309,7 @@ static struct device_wait take_wait(struct spans *sp, struct span *span, uint32_
 	bool inside = explain_wait(sp, thread, w, begin, end, stored_wait, &device);
 	uint32_t holder = neighbours_of_wait(&sp->parts.neighbour_list, thread, w, begin, end);
 	if (w->cause == WAIT_FD)
-		span->part[counted_part(stored_wait)] += w->wake - w->begin;
+		span->part[counted_part(stored_wait)] += MAX(stored_wait->wake_ns - stored_wait->begin_ns, 0);
 	add_writeback(span, stored_wait, &device);
 	stored_wait->cpu_holder = spans_map_thread(sp, holder);
 	waits->len -= !inside;
@@ -418,6 +418,19 @@ static void explain_run(struct spans *sp, struct span *span, const struct annot 
 	}
 }
 
+bool explain_back(struct spans *sp, const struct annot *a, struct annot *ret, struct snap *ret_snap)
+{
+	if (a->mark != MARK_WHOLE || !a->snap || a->borrows || a->thread == ID_NONE)
+		return false;
+	struct thread *t = thread_at(sp->s, thread_follow(sp->s, a->thread));
+	*ret_snap = *a->snap;
+	*ret = *a;
+	ret->snap = ret_snap;
+	ret->ts = thread_look_back(t, a->ts - MIN((int64_t)a->address, SPANS_LOOK_BACK_NS), a->ts, ret_snap->part);
+	ret_snap->wait_index = t->waits_base + explain_first_wait(t, ret->ts);
+	return ret->ts < a->ts;
+}
+
 /* Adds the time from the last annotation of an open span to `now`. */
 static void explain_open(struct spans *sp, struct span *span, const struct annot *x, int64_t now)
 {
@@ -469,6 +482,8 @@ void explain_half(struct spans *sp, const struct half *h, struct span *span)
 {
 	int64_t *part = span->part, known = 0;
 	const struct annot *x = NULL, *from = NULL;	/* from .. x: consecutive annotations by one thread */
+	struct annot past;
+	struct snap past_snap;
 	sp->parts.waits.len = 0;
 	neighbours_reset(&sp->parts.neighbour_list);
 	for (guint i = 0; i < h->n_annots; i++) {
@@ -478,6 +493,8 @@ void explain_half(struct spans *sp, const struct half *h, struct span *span)
 		if (!x || x->thread != y->thread || !x->snap || !y->snap) {
 			explain_run(sp, span, from, x);
 			from = y;
+			if (explain_back(sp, y, &past, &past_snap))
+				explain_run(sp, span, &past, y);
 		}
 		if (x && x->thread != y->thread && !is_of_unknown(x) && !is_of_unknown(y))
 			part[PART_HANDOFF] += y->ts - x->ts;

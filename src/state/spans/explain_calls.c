@@ -3,6 +3,7 @@
 #include "state/spans/explain_calls.h"
 
 #include "state/kernel/thread_logs.h"
+#include "state/spans/explain.h"
 
 #include "base/call_event.h"
 #include "base/limits.h"
@@ -25,10 +26,14 @@ static void add_segments(struct spans *sp, guint half)
 {
 	const struct half *h = half_at(sp, half);
 	const struct annot *x = NULL;
+	struct annot past;
+	struct snap snap;
 	for (guint i = 0; i < h->n_annots; i++) {
 		const struct annot *y = annot_of(sp, h, i);
 		if (y->ts < h->begin || y->ts > h->end)
 			continue;
+		if (explain_back(sp, y, &past, &snap))
+			add_segment(sp, &past, y->ts, half);
 		if (x && x->snap && y->snap && x->thread == y->thread)
 			add_segment(sp, x, y->ts, half);
 		x = y;

@@ -872,6 +872,8 @@ static void free_logs(struct thread *t)
 		vec_free(&t->waits);
 	if (!t->calls.len)
 		vec_free(&t->calls);
+	if (!t->charged.len)
+		vec_free(&t->charged);
 	for (size_t k = 0; k < G_N_ELEMENTS(logs); k++)
 		if (*logs[k] && !(*logs[k])->len)
 			g_clear_pointer(logs[k], g_array_unref);
@@ -899,6 +901,10 @@ static void trim_thread(struct thread *t, const uint32_t *map, int64_t needed)
 	for (n = 0; n < t->calls.len && vec_at(&t->calls, struct done_call, n)->end < needed;)
 		n++;
 	vec_drop(&t->calls, n, sizeof(struct done_call));
+	/* the entry before what is needed stays: it tells from when on the rest is known */
+	for (n = 0; n + 1 < t->charged.len && vec_at(&t->charged, struct charged, n + 1)->until < needed;)
+		n++;
+	vec_drop(&t->charged, n, sizeof(struct charged));
 	for (n = n_left = 0; t->open && n < t->open->len; n++)
 		if (g_array_index(t->open, struct open_span, n).since >= needed)
 			g_array_index(t->open, struct open_span, n_left++) =
@@ -924,7 +930,7 @@ void spans_forget(struct spans *sp, int64_t now)
 	if (sp->forgot_at != INT64_MIN && now - sp->forgot_at < FORGET_EVERY_NS && !crowded)
 		return;
 	sp->forgot_at = now;
-	int64_t needed = forget_traces(sp, now) - JUST_OUT_NS;
+	int64_t needed = forget_traces(sp, now) - JUST_OUT_NS - (sp->s->looks_back ? SPANS_LOOK_BACK_NS : 0);
 	g_autofree uint32_t *map = g_new(uint32_t, sp->s->annots->len + 1);
 	compact_annots(sp, map);
 	forget_texts(sp);

@@ -7,6 +7,7 @@
 #define BLK_STATE_SPANS_SPANS_STATE_H
 
 #include "base/limits.h"
+#include "base/timefmt.h"
 #include "state/kernel/annot.h"
 #include "state/kernel/slice_state.h"
 #include "state/names/names.h"
@@ -65,6 +66,7 @@ struct forgotten {
 	int64_t unknown_to;		/* ns: the newest annotation of traces whose ids were dropped */
 };
 #define FORGOTTEN_RETAINED 250000		/* ids per generation */
+#define SPANS_LOOK_BACK_NS (LIMIT_PAST_SECONDS * NS_PER_S)
 #define AGREED_RETAINED 250000		/* processes in spans.agreed: then it begins anew */
 
 struct spans {
