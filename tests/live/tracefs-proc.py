@@ -11,6 +11,7 @@ import tap  # noqa: E402  (tracefs.py adds its folder)
 
 MS = 10 ** 6
 SECTOR = 512
+ETHERNET = 14       # bytes of its header, which /proc does not count of the loopback device (drivers/net/loopback.c: eth_type_trans)
 
 COUNTERS = r"""
 def counters():
@@ -94,7 +95,8 @@ def softirqs(rows):
 
 
 def disks(rows):
-    found = {"lo packets": total(rows, "writes", kind="net", device="lo"), "lo bytes": total(rows, "write_bytes", kind="net", device="lo")}
+    packets = total(rows, "writes", kind="net", device="lo")
+    found = {"lo packets": packets, "lo bytes": total(rows, "write_bytes", kind="net", device="lo") - ETHERNET * packets}
     for d in {r["device"] for r in rows if r["kind"] == "block"}:
         for c in ("reads", "writes"):
             found[f"{c} {d}"] = total(rows, c, kind="block", device=d)
