@@ -36,7 +36,7 @@ open_at() {
 	t new-session -d -s now -x "$cols" -y "$rows" "cd '$work' && $program --config rc --utc $* '$trace'; sleep 3600"
 }
 # Without what depends on how fast it was read: memory in use, lines of the log around those shown, a message.
-plain_text() { sed 's/mem [0-9.]*M/mem/; s/^Log: .*/Log:/; s/^all read; shown: .*//; s/ *$//'; }
+plain_text() { sed 's/mem [0-9.]*M/mem/; s/^Log: .*/Log:/; s/^all read; shown: .*//; s/^all was read$//; s/ *$//'; }
 captured() { t capture-pane -p -t now | plain_text; }
 same_text() { captured | cmp -s - "$work/svg.txt"; }
 
