@@ -43,6 +43,31 @@ def check_spans(program):
     tap.ok("nearly all of their time is explained", [] if known > 0.9 * sum(s["duration_ns"] for s in spans.values()) else [known])
 
 
+RULES = """[pair]
+begin=app:work_start
+end=app:work_end
+key=job
+[took]
+end=app:work_took
+duration=ns
+"""
+JOBS = 40
+
+
+def check_durations():
+    """What one event tells of at its end is explained as what two events tell of: the waits lie within both."""
+    work, rules = (os.path.join(tracefs.work, name) for name in ("work", "rules"))
+    built = subprocess.run(["cc", "-I", LAB, LAB + "/work.c", "-o", work, "-llttng-ust", "-ldl"], capture_output=True, text=True, check=False)
+    pathlib.Path(rules).write_text(RULES, encoding="ascii")
+    r = tracefs.run("--spans", rules, "--view", "spans", "--format", "json", "--", work, str(JOBS))
+    spans = [s for line in r.stdout.splitlines() if line.startswith("{") for s in json.loads(line)["rows"] if s["name"] in ("pair", "took")]
+    pairs, tooks = (sorted((s for s in spans if s["name"] == name), key=lambda s: s["begin_ns"]) for name in ("pair", "took"))
+    tap.ok("events with durations are spans", [] if len(pairs) == len(tooks) == JOBS and all(
+        t["begin_ns"] <= p["begin_ns"] < p["end_ns"] <= t["end_ns"] for p, t in zip(pairs, tooks)) else [len(pairs), len(tooks), built.stderr, r.stderr])
+    tap.ok("they are explained back to their beginnings", [(p["begin_ns"], part, p[part], t[part]) for p, t in zip(pairs, tooks) for part in PARTS if (
+        t[part] != p[part] if part == "timer_ns" else (t[part] or 0) < (p[part] or 0))] or ([] if sum(t["timer_ns"] for t in tooks) > JOBS * 4_000_000 else [tooks[:2]]))
+
+
 def check_wait():
     """The user's own time stays; without one, a busy machine has more time than LTTng-UST's 3 s."""
     said, want = [], ["30000", "250"]
@@ -82,6 +107,7 @@ def main():
         return
     with tracefs.mounted():
         check_spans(program)
+        check_durations()
         check_wait()
         check_daemon_ends()
     tap.done()

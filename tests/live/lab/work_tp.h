@@ -20,6 +20,10 @@ LTTNG_UST_TRACEPOINT_EVENT(app, work_end,
 	LTTNG_UST_TP_ARGS(long, job),
 	LTTNG_UST_TP_FIELDS(lttng_ust_field_integer(long, job, job)))
 
+LTTNG_UST_TRACEPOINT_EVENT(app, work_took,
+	LTTNG_UST_TP_ARGS(long, ns),
+	LTTNG_UST_TP_FIELDS(lttng_ust_field_integer(long, ns, ns)))
+
 #endif
 
 #include <lttng/tracepoint-event.h>
