@@ -154,7 +154,7 @@
 	  "annotations of the others are added to the first half", "the tracer reports 2") \
 	X(OPEN_TRACE_SECONDS, 60, "s", "a trace of spans without an end after its last event", \
 	  "its spans stay incomplete", "a process that is silent for longer was probably killed") \
-	X(PAST_SECONDS, 5, "s", "a span that one event tells of at its end: how long before it was its thread is known", \
+	X(PAST_SECONDS, 5, "s", "how long before its event the thread of a span with duration= is known", \
 	  "its earlier time is unknown", "slow operations take less") \
 	X(PAST_CHARGES, 65536, "states", "states of a thread that are kept for such spans", \
 	  "their earlier time is unknown", "a second of a thread that makes 30,000 calls") \

@@ -388,6 +388,9 @@ static void add_did(GString *text, const struct history *h, const struct span *s
 		g_string_append_printf(text, " (%s)", missing);
 	else if (c->part == PART_UNKNOWN && s->lost)
 		g_string_append(text, " (events were lost meanwhile)");
+	else if (c->part == PART_UNKNOWN && s->out_of_reach)
+		g_string_append_printf(text, " (its event came at its end; a thread's past is kept for %d s)",
+				       LIMIT_PAST_SECONDS);
 }
 
 #define THROTTLED_LEAST (10 * NS_PER_MS)	/* an idle CPU takes less to begin with a thread */

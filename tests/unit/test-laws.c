@@ -351,16 +351,16 @@ static void test_seen_again(void)
 static void test_same_instant(void)
 {
 #define CLOSE(at) at " 1 syscall_entry_close ctx.tid=9 fd=3\n" at " 1 syscall_exit_close ctx.tid=9 ret=0\n"
-#define SPAN_AT(at, id, event) at " 1 u:zipkin:timestamp trace_name=\"req\" service_name=\"s\" trace_id=" id " span_id=4 " \
-			       "parent_span_id=0 event=\"" event "\" ctx.vtid=9 ctx.vpid=9\n"
+#define SPAN_AT(at, id, event) at " 1 u:zipkin:timestamp trace_name=\"req\" service_name=\"s\" trace_id=" id \
+			       " span_id=4 parent_span_id=0 event=\"" event "\" ctx.vtid=9 ctx.vpid=9\n"
 #define RUNS "5 1 sched_switch prev_tid=8 prev_state=1 next_tid=9\n"
 	static const struct { const char *script; bool listed; } cases[] = {
 		{ RUNS CLOSE("10") SPAN_AT("10", "1", "sr") CLOSE("20") SPAN_AT("20", "1", "ss"), false },
 		{ RUNS SPAN_AT("30", "1", "sr") CLOSE("30") SPAN_AT("40", "1", "ss") CLOSE("40"), false },
-		{ RUNS SPAN_AT("50", "1", "sr") CLOSE("60") SPAN_AT("60", "2", "sr") SPAN_AT("70", "2", "ss") CLOSE("70")
-		  SPAN_AT("80", "1", "ss"), true },
-		{ RUNS SPAN_AT("50", "1", "sr") SPAN_AT("60", "2", "sr") CLOSE("60") CLOSE("70") SPAN_AT("70", "1", "ss")
-		  SPAN_AT("70", "2", "ss") CLOSE("70"), true },
+		{ RUNS SPAN_AT("50", "1", "sr") CLOSE("60") SPAN_AT("60", "2", "sr") SPAN_AT("70", "2", "ss")
+		  CLOSE("70") SPAN_AT("80", "1", "ss"), true },
+		{ RUNS SPAN_AT("50", "1", "sr") SPAN_AT("60", "2", "sr") CLOSE("60") CLOSE("70")
+		  SPAN_AT("70", "1", "ss") SPAN_AT("70", "2", "ss") CLOSE("70"), true },
 	};
 	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
 		g_autofree char *report = cut_between("same instant", cases[i].script);

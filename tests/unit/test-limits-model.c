@@ -101,6 +101,7 @@ static bool past_seconds(uint64_t n)
 	g_assert_cmpuint(timeline_n_spans(tl), ==, 1);
 	const struct span *span = timeline_span(tl, 0);
 	g_assert_cmpint(span->part[PART_USER], ==, (int64_t)MIN(n, LIMIT_PAST_SECONDS) * S);
+	g_assert_true(span->out_of_reach == (n > LIMIT_PAST_SECONDS));
 	return !span->part[PART_UNKNOWN];
 }
 

@@ -595,7 +595,11 @@ static void test_explained(void)
 /* An event tells of the whole span at its end: its thread is explained back to the beginning, wherever that is. */
 static void test_explained_back(void)
 {
-	static const struct { unsigned duration; int64_t user, syscall, disk, wakeup, unknown; unsigned waits, calls; } cases[] = {
+	static const struct {
+		unsigned duration;
+		int64_t user, syscall, disk, wakeup, unknown;
+		unsigned waits, calls;
+	} cases[] = {
 		{ 10, 10, 0, 0, 0, 0, 0, 0 }, { 15, 15, 0, 0, 0, 0, 0, 0 }, { 20, 15, 5, 0, 0, 0, 0, 0 },
 		{ 25, 15, 5, 0, 5, 0, 1, 0 }, { 40, 15, 5, 10, 10, 0, 1, 0 }, { 65, 15, 10, 30, 10, 0, 1, 0 },
 		{ 70, 15, 15, 30, 10, 0, 1, 1 }, { 80, 25, 15, 30, 10, 0, 1, 1 }, { 85, 25, 15, 30, 10, 5, 1, 1 },

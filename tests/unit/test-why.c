@@ -420,20 +420,24 @@ static void test_open_below(void)
 		   "send: t 84.0ms, cause unknown");
 }
 
-/* Losses during the request may hide the cause. */
-static void test_unknown_with_losses(void)
+/* Losses during the request may hide the cause, or the request is told of too late. */
+static void test_unknown_with_reason(void)
 {
-	for (unsigned lost = 0; lost < 2; lost++) {
+	static const char *const reasons[] = {
+		"", " (events were lost meanwhile)", " (its event came at its end; a thread's past is kept for 5 s)",
+	};
+	for (unsigned i = 0; i < G_N_ELEMENTS(reasons); i++) {
+		g_autofree char *said = g_strdup_printf("1.40s, cause unknown%s", reasons[i]);
+		g_autofree char *long_text = g_strdup_printf("%s (1.40s of 1.40s)", said);
+		g_autofree char *short_text = g_strdup_printf("unknown: %s", said);
 		struct fake *f = fake_new();
 		struct span *s = fake_span(f, &(struct fake_span){ .trace = 1, .id = 1, .name = "n", .service = "s",
 			.thread = fake_thread(f, 0, 1, 1, "t"), .begin = 100 * FAKE_MS, .end = 1500 * FAKE_MS });
 		fake_part(s, PART_UNKNOWN, 1400 * FAKE_MS);
-		s->lost = lost;
+		s->lost = i == 1;
+		s->out_of_reach = i == 2;
 		g_autoptr(blk_timeline) tl = fake_done(f);
-		assert_why(tl, 1, lost ? "1.40s, cause unknown (events were lost meanwhile) (1.40s of 1.40s)" :
-			   "1.40s, cause unknown (1.40s of 1.40s)",
-			   lost ? "unknown: 1.40s, cause unknown (events were lost meanwhile)" :
-			   "unknown: 1.40s, cause unknown");
+		assert_why(tl, 1, long_text, short_text);
 	}
 }
 
@@ -815,7 +819,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/why/queue-in-a-circle", test_queue_in_a_circle);
 	g_test_add_func("/why/many-causes", test_many_causes);
 	g_test_add_func("/why/open-below", test_open_below);
-	g_test_add_func("/why/unknown-with-losses", test_unknown_with_losses);
+	g_test_add_func("/why/unknown-with-reason", test_unknown_with_reason);
 	g_test_add_func("/why/runnable", test_runnable);
 	g_test_add_func("/why/longest-of-children", test_longest_of_children);
 	g_test_add_func("/why/part-of-a-child", test_part_of_a_child);

@@ -224,7 +224,8 @@ static inline void plain_exit(struct slice *s, struct bin *b, const struct blk_e
 	struct call_cell *bc = cell_of_call(s, b, t, cls->name);
 	bc->busy_ns += ev->ts - call->busy_from;
 	call_count(s, b, t, bt, bc, call, cls->info, ev->ts, ret);
-	if (G_UNLIKELY(t->open || t->left_ns == ev->ts || !s->from_start || t->tid == -1 || cls->info->locks || s->looks_back))
+	if (G_UNLIKELY(t->open || t->left_ns == ev->ts || !s->from_start || t->tid == -1 || cls->info->locks ||
+		       s->looks_back))
 		call_log(s, t, call, ev->ts, ret);
 }
 

@@ -127,9 +127,10 @@ void thread_note_charge(struct thread *t, unsigned part, int64_t from, int64_t t
 int64_t thread_look_back(struct thread *t, int64_t from, int64_t to, int64_t part[PART_SLICE_N])
 {
 	const struct charged *all = t->charged.data;
-	uint32_t i = t->charged_hint = vec_first_after(&t->charged, sizeof *all, offsetof(struct charged, until), to - 1,
-						       t->charged_hint);
+	size_t at = offsetof(struct charged, until);
+	uint32_t i = vec_first_after(&t->charged, sizeof *all, at, to - 1, t->charged_hint);
 
+	t->charged_hint = i;
 	if (i == t->charged.len)
 		return to;
 	for (; i > 0 && to > from; i--) {

@@ -52,8 +52,8 @@ struct charged {
 	int64_t until;			/* ns */
 	uint8_t part;			/* as in struct tstate; PART_SLICE_N: it was blocked on a descriptor */
 };
-#define CHARGED_NOT UINT8_MAX		/* .part: nothing was charged, it is unknown; so is the time before the first entry,
-					 * which has this part */
+#define CHARGED_NOT UINT8_MAX	/* .part: nothing was charged, it is unknown; so is the time before the first entry,
+				 * which has this part */
 
 /* A signal that stops the process of .thread was sent. */
 struct stop_signal {
@@ -82,8 +82,8 @@ bool call_wakes_futex(const struct call *c, uint64_t *ret);
 /* Notes a charge, if that is needed (slice.looks_back). Older charges than LIMIT_PAST_CHARGES may be dropped. */
 void thread_note_charge(struct thread *t, unsigned part, int64_t from, int64_t to);
 /*
- * What were the thread's counters at `from`? part: those at `to`, when its time was charged up to then. Replaces them by
- * those at the returned instant: `from`, or the first one later from which charges are known; at most `to`.
+ * What were the thread's counters at `from`? part: those at `to`, when its time was charged up to then. Replaces them
+ * by those at the returned instant: `from`, or the first one later from which charges are known; at most `to`.
  */
 int64_t thread_look_back(struct thread *t, int64_t from, int64_t to, int64_t part[PART_SLICE_N]);
 /* Appends the wait that ends at ts on that CPU (index in slice.cpus). */

@@ -244,8 +244,8 @@ static inline struct rec *thread_pending(const struct thread *t, guint i)
 	return i < v->len ? vec_at(v, struct rec, i) : NULL;
 }
 
-/* Was a span of the thread open just before the instant? The order of its events at that instant says nothing: it is not
- * known where a slice begins. */
+/* Was a span of the thread open just before the instant? The order of its events at that instant says nothing: it is
+ * not known where a slice begins. */
 static inline bool thread_was_in_span(const struct thread *t, int64_t at)
 {
 	return t->left_ns == at || (t->open && t->open->len && g_array_index(t->open, struct open_span, 0).since < at);

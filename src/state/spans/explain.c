@@ -431,6 +431,13 @@ bool explain_back(struct spans *sp, const struct annot *a, struct annot *ret, st
 	return ret->ts < a->ts;
 }
 
+/* May the past that is missing before a whole span's event have been dropped? */
+static bool is_out_of_reach(const struct spans *sp, const struct annot *a)
+{
+	const struct thread *t = thread_at(sp->s, thread_follow(sp->s, a->thread));
+	return (int64_t)a->address > SPANS_LOOK_BACK_NS || t->charged.len >= LIMIT_PAST_CHARGES;
+}
+
 /* Adds the time from the last annotation of an open span to `now`. */
 static void explain_open(struct spans *sp, struct span *span, const struct annot *x, int64_t now)
 {
@@ -493,8 +500,10 @@ void explain_half(struct spans *sp, const struct half *h, struct span *span)
 		if (!x || x->thread != y->thread || !x->snap || !y->snap) {
 			explain_run(sp, span, from, x);
 			from = y;
-			if (explain_back(sp, y, &past, &past_snap))
+			if (explain_back(sp, y, &past, &past_snap)) {
 				explain_run(sp, span, &past, y);
+				span->out_of_reach = past.ts > h->begin && is_out_of_reach(sp, y);
+			}
 		}
 		if (x && x->thread != y->thread && !is_of_unknown(x) && !is_of_unknown(y))
 			part[PART_HANDOFF] += y->ts - x->ts;

@@ -11,8 +11,8 @@
 
 /* Fills the span's parts and waits. */
 void explain_half(struct spans *sp, const struct half *h, struct span *span);
-/* Of an event that is a whole span: what its thread was when the span began, or from when on it is known, as an annotation
- * of that instant; ret_snap: its counters. False: unknown, or it is another annotation. */
+/* Of an event that is a whole span: its thread when the span began, or from when on it is known, as an annotation of
+ * that instant; ret_snap: its counters. False: unknown, or it is another annotation. */
 bool explain_back(struct spans *sp, const struct annot *a, struct annot *ret, struct snap *ret_snap);
 /* Index of the first of the thread's waits that ends after the instant. Waits are in order of time. */
 guint explain_first_wait(struct thread *t, int64_t at);

@@ -148,6 +148,7 @@ struct span {
 	bool disk_queue_known;		/* .disk_queue_ns is */
 	bool may_end;			/* live: partial, and a later version may have its end */
 	bool lost;			/* part of it is unknown, and kernel events of its host were lost meanwhile */
+	bool out_of_reach;		/* it began longer before its one event than states of threads are kept */
 	bool has_long_text;		/* has a text that .bytes does not count */
 	gatomicrefcount refs;		/* private */
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Works fifty times a second until it is ended, or so many times as its argument says; it says when it begins and ends, and
- * then how long it took. */
+/* Works fifty times a second until it is ended, or so many times as its argument says; it says when it begins and ends,
+ * and then how long it took. */
 #define LTTNG_UST_TRACEPOINT_CREATE_PROBES
 #define LTTNG_UST_TRACEPOINT_DEFINE
 #include "work_tp.h"
