@@ -39,13 +39,13 @@ stream { id = 0; event.header := struct { u16 id; ts timestamp; };
  packet.context := struct { ts timestamp_begin; ts timestamp_end; u64 content_size; u64 packet_size; u32 cpu_id; };
  event.context := struct { i32 vtid; i32 vpid; string procname; }; };
 """ + "".join('event { id = %d; stream_id = 0; name = "%s"; fields := struct { %s }; };\n' % (
-        i, name, " ".join(f"{kind} _{field};" for kind, field in layouts[name])) for name, i in ids.items())
+        i, name, " ".join(f"u8 _{field}[16];" if kind == "gid" else f"{kind} _{field};" for kind, field in layouts[name])) for name, i in ids.items())
     pathlib.Path(to, "metadata").write_text(text, encoding="ascii")
     body = b""
     for time, tid, name, *values in sorted(events, key=lambda e: e[0]):
         body += struct.pack("<HQii", ids[name], time, tid, 80 if tid >= 90 else 70) + b"app\0"
         for (kind, _), value in zip(layouts[name], values, strict=True):
-            body += value.encode() + b"\0" if kind == "string" else struct.pack("<" + PACK.get(kind, "Q"), value)
+            body += value if kind == "gid" else value.encode() + b"\0" if kind == "string" else struct.pack("<" + PACK.get(kind, "Q"), value)
     size = (8 + 36 + len(body)) * 8
     times = [e[0] for e in events]
     pathlib.Path(to, "s_0").write_bytes(struct.pack("<IIQQQQI", 0xc1fc1fc1, 0, min(times), max(times), size, size, 3) + body)
@@ -294,6 +294,70 @@ def test_caret():
     check("caret: the message's way", ways == [180], ways)
 
 
+def test_messages():
+    """Messages of ROS 2 since Iron, by the time of rmw_publish; and within a process, through a buffer whose address another process has, too."""
+    trace = f"{work}/messages"
+    write(trace, {**SPAN, "ros2:rcl_publisher_init": "h64 publisher_handle, h64 node_handle, h64 rmw_publisher_handle, string topic_name, u64 queue_depth",
+                  "ros2:rmw_publish": "h64 rmw_publisher_handle, h64 message, i64 timestamp",
+                  "ros2:rmw_take": "h64 rmw_subscription_handle, h64 message, i64 source_timestamp, u8 taken",
+                  "ros2:rclcpp_ring_buffer_enqueue": "h64 buffer, u64 index, u64 size, u8 overwritten",
+                  "ros2:rclcpp_ring_buffer_dequeue": "h64 buffer, u64 index, u64 size",
+                  "ros2:rcl_lifecycle_transition": "h64 state_machine, string start_label, string goal_label"}, [
+        (900, 71, "ros2:rcl_publisher_init", 0x1, 0x2, 0x3, "/chatter", 10),
+        (1000, 71, "ros2:callback_start", 0x10, 0), (1010, 71, "ros2:rmw_publish", 0x3, 0x9, 777), (1020, 71, "ros2:rclcpp_ring_buffer_enqueue", 0xb, 4, 1, 1),
+        (1030, 71, "ros2:rcl_lifecycle_transition", 0x8, "inactive", "active"), (1040, 71, "ros2:rclcpp_ring_buffer_enqueue", 0xb, 5, 2, 0),
+        (1100, 71, "ros2:callback_end", 0x10),
+        (1150, 72, "ros2:rclcpp_ring_buffer_dequeue", 0xb, 4, 0), (1160, 72, "ros2:callback_start", 0x30, 1), (1190, 72, "ros2:callback_end", 0x30),
+        (1170, 92, "ros2:rclcpp_ring_buffer_dequeue", 0xb, 4, 0), (1180, 92, "ros2:callback_start", 0x40, 1), (1195, 92, "ros2:callback_end", 0x40),
+        (1200, 91, "ros2:rmw_take", 0x5, 0x77, 777, 1), (1210, 91, "ros2:callback_start", 0x20, 0), (1300, 91, "ros2:callback_end", 0x20)])
+    want = {(1000, 71, "0x10"): (1100, None, False), (1010, 71, "publish /chatter"): (1010, "0x10", False),
+            (1020, 71, "publish within the process"): (1020, "0x10", False), (1040, 71, "publish within the process"): (1040, "0x10", False),
+            (1150, 72, "take within the process"): (1190, "publish within the process", False), (1160, 72, "0x30"): (1190, "take within the process", False),
+            (1170, 92, "take within the process"): (1195, None, False), (1180, 92, "0x40"): (1195, "take within the process", False),
+            (1200, 91, "take 0x5"): (1300, "publish /chatter", False), (1210, 91, "0x20"): (1300, "take 0x5", False)}
+    for how in ([], ["--reader", "babeltrace2"], ["-j", "2", "--slices", "4"]):
+        got, r = spans(*how, trace)
+        check(f"ros2: messages are links {' '.join(how)}", got == want and r.stderr.count("\n") == 1, (sorted(set(got.items()) ^ set(want.items())), r.stderr))
+    r = run("-b", "--view", "spans", "--format", "json", trace)
+    rows = json.loads(r.stdout)["rows"]
+    ways = sorted((x["name"], x["link_ns"]) for x in rows if x["link_ns"])
+    check("ros2: the messages' ways", ways == [("take 0x5", 190), ("take within the process", 130)], ways)
+    notes = [x["annotations"] for x in rows if x["name"] == "0x10"]
+    check("ros2: what is overwritten, and changes of the lifecycle, are annotations", len(notes) == 1 and "overwritten" in str(notes) and
+          "from inactive to active" in str(notes), notes)
+
+
+def test_services():
+    """A service of ROS 2: the request, by the client's identifier, and the response; another client's request of the same number is another one."""
+    trace = f"{work}/services"
+    write(trace, {**SPAN, "ros2:rmw_client_init": "h64 rmw_client_handle, gid gid", "ros2:rcl_client_init":
+                  "h64 client_handle, h64 node_handle, h64 rmw_client_handle, string service_name",
+                  "ros2:rmw_send_request": "h64 rmw_client_handle, h64 request, i64 sequence_number",
+                  "ros2:rmw_take_request": "h64 rmw_service_handle, h64 request, gid client_gid, i64 sequence_number, u8 taken",
+                  "ros2:rmw_send_response": "h64 rmw_service_handle, h64 response, gid client_gid, i64 sequence_number, i64 timestamp",
+                  "ros2:rmw_take_response": "h64 rmw_client_handle, h64 response, i64 sequence_number, i64 source_timestamp, u8 taken"}, [
+        (900, 71, "ros2:rmw_client_init", 0x3, bytes(range(1, 17))), (901, 71, "ros2:rcl_client_init", 0x1, 0x2, 0x3, "/add"),
+        (902, 72, "ros2:rmw_client_init", 0x4, bytes(range(16))),
+        (1000, 71, "ros2:callback_start", 0x10, 0), (1010, 71, "ros2:rmw_send_request", 0x3, 0x9, 1), (1020, 71, "ros2:callback_end", 0x10),
+        (1015, 72, "ros2:rmw_send_request", 0x4, 0x9, 1), (1016, 72, "ros2:rmw_send_request", 0x5, 0x9, 2),
+        (1100, 91, "ros2:rmw_take_request", 0x6, 0x9, bytes(range(1, 17)), 1, 1), (1110, 91, "ros2:callback_start", 0x20, 0),
+        (1150, 91, "ros2:rmw_send_response", 0x6, 0x9, bytes(range(1, 17)), 1, 4711), (1160, 91, "ros2:callback_end", 0x20),
+        (1170, 91, "ros2:rmw_take_request", 0x6, 0x9, bytes(range(16)), 1, 1), (1180, 91, "ros2:callback_start", 0x20, 0), (1190, 91, "ros2:callback_end", 0x20),
+        (1192, 91, "ros2:rmw_take_request", 0x6, 0x9, bytes(range(16)), 2, 1), (1194, 91, "ros2:callback_start", 0x20, 0), (1196, 91, "ros2:callback_end", 0x20),
+        (1200, 71, "ros2:rmw_take_response", 0x3, 0x9, 1, 4711, 1)])
+    want = {(1000, 71, "0x10"): (1020, None, False), (1010, 71, "call /add"): (1010, "0x10", False), (1015, 72, "call 0x4"): (1015, None, False),
+            (1016, 72, "call 0x5"): (1016, None, False), (1100, 91, "serve"): (1160, "call /add", False), (1110, 91, "0x20"): (1160, "serve", False),
+            (1150, 91, "respond"): (1150, "0x20", False), (1170, 91, "serve"): (1190, "call 0x4", False), (1180, 91, "0x20"): (1190, "serve", False),
+            (1192, 91, "serve"): (1196, None, False), (1194, 91, "0x20"): (1196, "serve", False), (1200, 71, "response of /add"): (1200, None, False)}
+    for how in ([], ["--reader", "babeltrace2"], ["-j", "2", "--slices", "4"]):
+        got, r = spans(*how, trace)
+        check(f"ros2: requests of services are links {' '.join(how)}", got == want and r.stderr.count("\n") == 2 and "[client]: some entries" in r.stderr,
+              (sorted(set(got.items()) ^ set(want.items()), key=str), r.stderr))
+    r = run("-b", "--view", "spans", "--format", "json", trace)
+    ways = sorted((x["name"], x["link_ns"]) for x in json.loads(r.stdout)["rows"] if x["link_ns"])
+    check("ros2: the ways of requests and responses", ways == [("response of /add", 50), ("serve", 90), ("serve", 155)], ways)
+
+
 def test_advice():
     """What is said of missing spans and events depends on whether a preset fits."""
     def repairs(*args):
@@ -389,6 +453,8 @@ def main():
         test_notes(name)
     test_choice()
     test_caret()
+    test_messages()
+    test_services()
     test_advice()
     test_slices()
     test_files()

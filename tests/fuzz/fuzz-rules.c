@@ -157,8 +157,13 @@ static void add_whole(struct choices *c, struct input *in)
 	static const char *const units[] = { "", "unit=us\n", "unit=ms\n", "unit=s\n" };
 	unsigned number = in->n_rules;
 	in->demands[number].whole = true;
-	g_string_append_printf(in->rules, "[r%u]\nend=%s\nduration=%s\nservice=%u\n%s", number, PICK(c, events),
-			       choose(c, 4) ? "k" : "ctx.vtid", number, PICK(c, units));
+	unsigned duration = choose(c, 4);
+	g_string_append_printf(in->rules, "[r%u]\nend=%s\nduration=%s\nservice=%u\n", number, PICK(c, events),
+			       duration == 3 ? "ctx.vtid" : duration == 2 ? "0" : "k", number);
+	if (duration != 2)
+		g_string_append(in->rules, PICK(c, units));
+	if (choose(c, 3) == 1)
+		g_string_append(in->rules, choose(c, 2) ? "end_link_out=m(k)\n" : "end_link_in=m(${k}, k)\n");
 	add_condition(c, in->rules, "end_if");
 	if (choose(c, 2))
 		g_string_append(in->rules, "parent=thread\n");

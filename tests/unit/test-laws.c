@@ -1203,6 +1203,33 @@ static void test_links(void)
 	g_assert_null(strstr(report, "\"in_ns\":70"));
 }
 
+/* Messages that are sent at an instant, by a name that a table has: defined before, later, again, never. */
+static void test_links_by_texts(void)
+{
+	install("[table id]\nevent=p:init\nkey=handle\nvalue=${a}.${b}\n"
+		"[send]\nend=p:send\nduration=0\nname=send ${n}\nend_link_out=msg(${id[handle]}, n)\n"
+		"[take]\nbegin=p:take\nend=p:taken\nlink_in=msg(${c}.${d}, n)\nparent=link\nname=take ${n}\n");
+#define INIT(at, handle, a, b) at " 0 u:p:init handle=" handle " a=" a " b=" b " ctx.vtid=7 ctx.vpid=7\n"
+#define SENDS(at, handle, n) at " 0 u:p:send handle=" handle " n=" n " ctx.vtid=7 ctx.vpid=7\n"
+#define TAKES(at, c, d, n) at " 1 u:p:take c=" c " d=" d " n=" n " ctx.vtid=8 ctx.vpid=8\n"
+	g_autofree char *report = every_cut("links by texts",
+		INIT("10", "1", "3", "4") SENDS("20", "1", "5") TAKES("30", "3", "4", "5") TAKES("31", "34", "0", "5")
+		SENDS("40", "2", "6") INIT("41", "2", "3", "5") TAKES("42", "3", "5", "6") SENDS("43", "2", "7")
+		TAKES("44", "3", "5", "7") INIT("50", "1", "3", "9") SENDS("51", "1", "8") TAKES("52", "3", "9", "8")
+		TAKES("53", "3", "4", "8"));
+#undef INIT
+#undef SENDS
+#undef TAKES
+	rules_install(NULL, NULL);
+	static const struct { const char *in; bool linked; } each[] = {
+		{ "\"out_ns\":20,\"in_ns\":30,", true }, { "\"in_ns\":31,", false }, { "\"in_ns\":42,", false },
+		{ "\"out_ns\":43,\"in_ns\":44,", true }, { "\"out_ns\":51,\"in_ns\":52,", true },
+		{ "\"in_ns\":53,", false },
+	};
+	for (size_t i = 0; i < G_N_ELEMENTS(each); i++)
+		g_assert_true(each[i].linked == (strstr(report, each[i].in) != NULL));
+}
+
 /* Spans of one event each, whose beginnings are in earlier pieces: inside others and not, longer than the trace, of
  * threads that the kernel knows. */
 static void test_durations(void)
@@ -1923,6 +1950,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/laws/durations", test_durations);
 	g_test_add_func("/laws/tables", test_tables);
 	g_test_add_func("/laws/links", test_links);
+	g_test_add_func("/laws/links-by-texts", test_links_by_texts);
 	g_test_add_func("/laws/functions", test_functions);
 	g_test_add_func("/laws/functions-fast", test_functions_fast);
 	g_test_add_func("/laws/counters", test_counters);

@@ -62,7 +62,6 @@ static void test_errors(void)
 		{ "[x]\nbegin=a\nend=b\nlink_out=m()\n", "my.spans:4: '' is not a field name" },
 		{ "[x]\nbegin=a\nend=b\nlink_in=m(host)\n", "my.spans:4: link m has no field other than host" },
 		{ "[x]\nbegin=a\nend=b\nlink_in=m(a,,b)\n", "my.spans:4: '' is not a field name" },
-		{ "[x]\nbegin=a\nend=b\nlink_in=m(t[a])\n", "my.spans:4: 't[a]': keys of links cannot name entries" },
 		{ "[x]\nbegin=a\nend=b\nlink_in=(a)\n", "my.spans:4: '' is not a name of a link" },
 		{ "[x]\nbegin=a\nend=b\nend_link_in=m(a) x\n", "my.spans:4: after ')' comes ',' or nothing, not 'x'" },
 		{ "[x]\nbegin=a\nend=b\nlink_in=m(2)\n", "my.spans:1: [x]: there is no ${2}: begin=a" },
@@ -100,6 +99,27 @@ static void test_errors(void)
 		g_assert_nonnull(error);
 		if (!g_str_has_prefix(error->message, cases[i].says))
 			g_error("'%s' does not begin with '%s'", error->message, cases[i].says);
+	}
+}
+
+static void test_link_errors(void)
+{
+	static const struct { const char *text, *says; } cases[] = {
+		{ "[x]\nbegin=a\nend=b\nlink_in=m(t[a])\n",
+		  "my.spans:4: 't[a]': links name entries of tables as texts: ${t[a]}" },
+		{ "[x]\nbegin=a\nend=b\nlink_in=m(${t[a]})\n",
+		  "my.spans:4: 'm': what is taken cannot be named by entries of tables" },
+		{ "[x]\nbegin=a\nend=b\nlink_out=m(${t[a)\n", "my.spans:4: '${' without '}'" },
+		{ "[x]\nbegin=a\nend=b\nlink_out=m(${a b})\n", "my.spans:4: 'a b' is not a field name" },
+		{ "[x]\nend=a\nduration=0\nunit=us\n", "my.spans:1: [x]: unit= needs duration=" },
+		{ "[x]\nend=a\nduration=0\nlink_out=m(a)\n",
+		  "my.spans:1: [x]: a rule with duration= has no link_out=" },
+	};
+	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+		g_autoptr(GError) error = NULL;
+		g_assert_false(parse(cases[i].text, false, &error));
+		g_assert_nonnull(error);
+		g_assert_true(g_str_has_prefix(error->message, cases[i].says));
 	}
 }
 
@@ -662,6 +682,7 @@ int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/rules/errors", test_errors);
+	g_test_add_func("/rules/link-errors", test_link_errors);
 	g_test_add_func("/rules/marked", test_marked);
 	g_test_add_func("/presets/errors", test_preset_errors);
 	g_test_add_func("/presets/names", test_preset_names);

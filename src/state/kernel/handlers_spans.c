@@ -436,17 +436,21 @@ static uint64_t mix_name(uint64_t h, const char *text)
 	return mix(mix_text(h, text), UINT64_C(1) << 8);
 }
 
-/* Global: only what the link names distinguishes it. RULE_NO_KEY: a field has no value. */
+/* Global: only what the link names distinguishes it, with its texts if no table is needed for them. RULE_NO_KEY: a
+ * field has no value. */
 static uint64_t link_key(const struct ruled *at, const struct rule_link *l)
 {
+	const struct rule_key fields = { .fields = l->text.fields };
 	uint64_t h = key_of(at, &l->key);
-	if (h == RULE_NO_KEY)
-		return h;
+	if (h == RULE_NO_KEY || (l->text.texts && key_of(at, &fields) == RULE_NO_KEY))
+		return RULE_NO_KEY;
 	h = mix_name(h, l->name);
 	if (l->by_host) {
 		const struct slice_host *host = &g_array_index(at->f->s->hosts, struct slice_host, at->f->host);
 		h = mix_name(mix_name(h, host->name), host->boot);
 	}
+	if (l->text.texts && !l->text.looks_up)
+		h = mix_text(h, strtab_get(at->f->s->texts, fill(at, &l->text)));
 	return h != RULE_NO_KEY ? h : 1;
 }
 
@@ -460,9 +464,9 @@ static void add_links(struct fed_event *f, const struct ruled *at, const struct 
 		a.type = ANNOT_STRING;
 		a.mark = out ? MARK_LINK_OUT : MARK_LINK_IN;
 		a.key = strtab_add(f->s->texts, l->name);
-		a.val = strtab_add(f->s->texts, "");
+		a.val = l->text.looks_up ? fill(at, &l->text) : strtab_add(f->s->texts, "");
 		a.address = key;
-		a.looks_up = 0;
+		a.looks_up = l->text.looks_up ? LOOKS_UP_KEY : 0;
 		a.thread = ID_NONE;
 		a.by_kernel = false;
 		add_annot(f, &a, false);
@@ -641,10 +645,12 @@ static void rule_begins(struct fed_event *f, const struct rule_use *u)
 	tag_fields(f, &at, &a);
 }
 
-/* False: the event has no such value, or it cannot be the time that something took until then. */
+/* False: the event has no such value, or it cannot be the time that something took until then. *ret_ns: 0 before. */
 static bool duration_of(const struct ruled *at, int64_t *ret_ns)
 {
 	const struct rule *r = at->r;
+	if (r->at_once)
+		return true;
 	unsigned slot = at->u->slots[r->duration];
 	if (!has_value(at, slot))
 		return false;
@@ -687,6 +693,7 @@ static void rule_is_whole(struct fed_event *f, const struct rule_use *u, const s
 	a.trace = RULE_NO_KEY;
 	a.address = (uint64_t)ns;
 	add_annot(f, &a, true);
+	link_event(f, &end, &a);
 	tag_fields(f, &at, &a);
 	tag_error(f, &end, &a);
 }

@@ -32,10 +32,15 @@ static struct {
 	GMutex lock;
 } table;
 
+static bool begins_before(const struct rule *r)
+{
+	return r->is_whole && !r->at_once;
+}
+
 static bool is_end_of_whole(const GArray *ended)
 {
 	for (guint i = 0; ended && i < ended->len; i++)
-		if (rule_at(g_array_index(ended, struct rule_use, i).rule)->is_whole)
+		if (begins_before(rule_at(g_array_index(ended, struct rule_use, i).rule)))
 			return true;
 	return false;
 }
@@ -75,7 +80,7 @@ static bool has_patterns(const struct rules *rules)
 static bool has_whole(const struct rules *rules)
 {
 	for (guint i = 0; rules && i < rules->all->len; i++)
-		if (((const struct rule *)g_ptr_array_index(rules->all, i))->is_whole)
+		if (begins_before(g_ptr_array_index(rules->all, i)))
 			return true;
 	return false;
 }

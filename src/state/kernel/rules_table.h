@@ -32,12 +32,13 @@ struct rule_key {
 	GArray *fields;			/* guint: index in the event's fields, in order */
 };
 
-/* One link that an event sends or takes: NAME(field, ...). */
+/* One link that an event sends or takes: NAME(field, ${text}, ...). */
 struct rule_link {
 	char *name;
 	bool out;			/* link_out; else link_in */
 	bool by_host;			/* the key has the field host */
 	struct rule_key key;		/* .by_thread is false */
+	struct rule_template text;	/* the texts of the key, a LOOKUP_BETWEEN behind each; .texts NULL: none */
 };
 
 /* The events that one side of a rule takes, and the fields that it reads. */
@@ -101,7 +102,8 @@ struct rule {
 	bool parent_on_thread;		/* PARENT_RULE: its innermost open span of the thread, whatever its key is */
 	bool nested;
 	bool is_whole;			/* one event is a whole span: .begin is the same event as .end */
-	guint duration;			/* .is_whole: index in its fields of how long the span took ... */
+	bool at_once;			/* .is_whole: it takes no time */
+	guint duration;			/* else: index in its fields of how long the span took ... */
 	int64_t unit;			/* ... in units of so many ns */
 	bool annotates;			/* it makes no spans: its events (.begin) are annotations with the text .text */
 	struct rule_severity severity;	/* of its annotations */

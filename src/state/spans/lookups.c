@@ -154,10 +154,11 @@ static void resolve_key(struct lookups *l, struct annot *a)
 {
 	bool known;
 	g_autofree char *key = resolved(l, a, a->val, &known);
-	uint64_t h = mix_text(a->trace, key);
+	uint64_t *of = a->mark == MARK_LINK_OUT ? &a->address : &a->trace;
+	uint64_t h = mix_text(*of, key);
 	a->val = 0;
-	if (a->trace != RULE_NO_KEY)
-		a->trace = !known ? RULE_NO_KEY : h != RULE_NO_KEY ? h : 1;
+	if (*of != RULE_NO_KEY)
+		*of = !known ? RULE_NO_KEY : h != RULE_NO_KEY ? h : 1;
 }
 
 void lookups_resolve(struct lookups *l, struct annot *a)

@@ -444,7 +444,7 @@ static enum pairs_result link_sent(struct pairs *p, struct annot *a)
 	uint64_t key = a->address;
 	a->trace = p->last.trace;
 	a->span = p->last.span;
-	if (!p->foreign)
+	if (!p->foreign && key != RULE_NO_KEY)
 		link_outs_put(p->outs, &(struct link_out){ .key = key, .trace = a->trace, .span = a->span, .ts = a->ts,
 							    .host = a->host, .in_kernel = a->in_kernel });
 	return PAIRS_FOREIGN;

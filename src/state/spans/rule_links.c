@@ -15,6 +15,7 @@ static void clear_link(void *p)
 
 	g_free(l->name);
 	g_array_unref(l->key.fields);
+	rule_template_clear(&l->text);
 }
 
 GArray *rule_links_new(void)
@@ -41,15 +42,30 @@ static bool is_name(const char *name)
 	return *name != '\0';
 }
 
-static char *take_fields(struct rule_event *e, struct rule_link *l, const char *text)
+static char *take_texts(const struct rule_names *of, struct rule_link *l, const GString *texts)
+{
+	char *wrong = texts->len ? rule_template_read(of, &l->text, texts->str) : NULL;
+
+	if (wrong || !l->text.looks_up || l->out)
+		return wrong;
+	return g_strdup_printf("'%s': what is taken cannot be named by entries of tables", l->name);
+}
+
+static char *take_fields(const struct rule_names *of, struct rule_link *l, const char *text)
 {
 	g_auto(GStrv) names = rule_list(text);
+	g_autoptr(GString) texts = g_string_new(NULL);
+	struct rule_event *e = of->event;
 
 	for (char **n = names; *n; n++) {
 		const char *name = g_strstrip(*n);
 		bool host = g_str_equal(name, "host");
+		if (strstr(name, "${")) {
+			g_string_append_printf(texts, "%s%c", name, LOOKUP_BETWEEN);
+			continue;
+		}
 		if (rule_is_lookup(name))
-			return g_strdup_printf("'%s': keys of links cannot name entries of tables", name);
+			return g_strdup_printf("'%s': links name entries of tables as texts: ${%s}", name, name);
 		int i = host ? 0 : rule_field(e, name);
 		guint number = (guint)MAX(i, 0);
 		if (i < 0)
@@ -58,11 +74,14 @@ static char *take_fields(struct rule_event *e, struct rule_link *l, const char *
 		if (!host)
 			g_array_append_val(l->key.fields, number);
 	}
-	return l->key.fields->len ? NULL : g_strdup_printf("link %s has no field other than host", l->name);
+	return l->key.fields->len || texts->len ? take_texts(of, l, texts) :
+	       g_strdup_printf("link %s has no field other than host", l->name);
 }
 
-char *rule_links_take(struct rule_event *e, bool out, const char *text)
+char *rule_links_take(const struct rule_names *of, bool out, const char *text)
 {
+	struct rule_event *e = of->event;
+
 	for (unsigned n = 1;; n++) {
 		size_t len = strcspn(text, "("), all = strcspn(text, ")");
 		if (!text[len] || !text[all] || all < len)
@@ -75,7 +94,7 @@ char *rule_links_take(struct rule_event *e, bool out, const char *text)
 		if (!is_name(l.name))
 			return g_strdup_printf("'%s' is not a name of a link", l.name);
 		g_autofree char *fields = g_strndup(text + len + 1, all - len - 1);
-		char *wrong = take_fields(e, &g_array_index(e->links, struct rule_link, e->links->len - 1), fields);
+		char *wrong = take_fields(of, &g_array_index(e->links, struct rule_link, e->links->len - 1), fields);
 		if (wrong)
 			return wrong;
 		text += all + 1;

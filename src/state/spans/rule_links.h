@@ -3,13 +3,14 @@
 #ifndef BLK_STATE_SPANS_RULE_LINKS_H
 #define BLK_STATE_SPANS_RULE_LINKS_H
 
-#include "state/kernel/rules_table.h"
+#include "state/spans/rule_text.h"
 
 GArray *rule_links_new(void);		/* of struct rule_link, which it frees; empty */
 
-/* Adds the links of the text to the event, and their fields. Returns NULL, or what is wrong (g_free). Fields: at
- * least one; "host" is the host of the event. */
-char *rule_links_take(struct rule_event *e, bool out, const char *text);
+/* Adds the links of the text to the event of the names, and their fields. Returns NULL, or what is wrong (g_free).
+ * Fields: at least one; "host" is the host of the event. With "${" it is a text; of a link_out it may name entries of
+ * tables (what is taken is looked for at once). */
+char *rule_links_take(const struct rule_names *n, bool out, const char *text);
 
 /* Has the event a link_in? */
 bool rule_links_takes(const struct rule_event *e);

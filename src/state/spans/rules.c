@@ -329,7 +329,8 @@ static bool take_service(const struct rules_reading *r, const char *text)
 
 static bool take_links(const struct rules_reading *r, struct rule_event *e, bool out, const char *text)
 {
-	g_autofree char *wrong = rule_links_take(e, out, text);
+	const struct rule_names names = names_of(r, e);
+	g_autofree char *wrong = rule_links_take(&names, out, text);
 	return !wrong || refuse(r, "%s", wrong);
 }
 
@@ -419,7 +420,8 @@ static bool take_scope(const struct rules_reading *r, const char *text)
 
 static bool take_duration(const struct rules_reading *r, const char *text)
 {
-	int i = rule_field(&r->rule->begin, text);
+	r->rule->at_once = g_str_equal(text, "0");
+	int i = r->rule->at_once ? 0 : rule_field(&r->rule->begin, text);
 	r->rule->is_whole = i >= 0;
 	r->rule->duration = (guint)MAX(i, 0);
 	return i >= 0 || refuse(r, "'%s' is not a field name", text);
@@ -459,7 +461,8 @@ static const struct {
 	{ "scale", take_scale, OF_ANNOTATIONS },
 	{ "key", take_begin_key, OF_TABLES }, { "value", take_name, OF_TABLES }, { "scope", take_scope, OF_TABLES },
 	{ "link_out", take_link_out, OF_SPANS }, { "link_in", take_link_in, OF_SPANS },
-	{ "end_link_out", take_end_link_out, OF_SPANS }, { "end_link_in", take_end_link_in, OF_SPANS },
+	{ "end_link_out", take_end_link_out, OF_SPANS | OF_WHOLE },
+	{ "end_link_in", take_end_link_in, OF_SPANS | OF_WHOLE },
 	{ "duration", take_duration, OF_SPANS | OF_WHOLE }, { "unit", take_unit, OF_SPANS | OF_WHOLE },
 };
 G_STATIC_ASSERT(G_N_ELEMENTS(lines) <= 32);	/* bits of rules_reading.seen */
@@ -520,7 +523,8 @@ static bool check_whole(const struct rules_reading *at, struct rule *rule)
 		return refuse(at, "[%s] has no end", rule->name);
 	struct rules_reading of = *at;
 	of.rule = rule;
-	rule->unit = rule->unit ?: 1;
+	if (!rule->at_once)
+		rule->unit = rule->unit ?: 1;
 	return take_event(&of, &rule->begin, true, rule->end.name);
 }
 
@@ -535,7 +539,7 @@ static bool check_rule(const struct rules_reading *reading, struct rule *rule)
 		return check_table(&at, rule);
 	if (rule->is_whole && !check_whole(&at, rule))
 		return false;
-	if (rule->unit && !rule->is_whole)
+	if (rule->unit && (!rule->is_whole || rule->at_once))
 		return refuse(&at, "[%s]: unit= needs duration=", rule->name);
 	if (!rule->begin.name || (!rule->end.name && !rule->annotates))
 		return refuse(&at, "[%s] has no %s", rule->name, rule->annotates ? "event" :
@@ -885,7 +889,7 @@ char *rules_missing_text(size_t i, const struct timeline *tl)
 	add_key(text, r, &r->end, &r->end_key, "key", tl);
 	if (r->parent == PARENT_RULE)
 		add_key(text, r, &r->begin, &r->parent_key, "parent_key", tl);
-	if (r->is_whole)
+	if (r->is_whole && !r->at_once)
 		add_keyless(text, r, &r->end, g_ptr_array_index(r->begin.fields, r->duration), "duration", tl);
 	add_table_notes(text, r, tl);
 	for (size_t e = 0; e < G_N_ELEMENTS(events) && !r->preset; e++)	/* as above: versions have different fields */

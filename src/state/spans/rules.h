@@ -13,7 +13,7 @@
  *     link_out= link_in=                  messages that the begin event sends, and takes: NAME(field, ...)
  *     end_link_out= end_link_in=          the same of the end event
  *
- *     end=E duration=FIELD unit=us        instead of begin=: the event of end= is a whole span
+ *     end=E duration=FIELD unit=us        instead of begin=: the event of end= is a whole span; duration=0: an instant
  *     [table symbol]                      later names use ${symbol[callback]}
  *     event= if= key= value= scope=       the event that defines an entry, what for, and what it means
  *
