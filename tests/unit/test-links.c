@@ -190,6 +190,39 @@ static void test_late_message(void)
 	}
 }
 
+/* WHY names what the thread of the longest hop waited for, when the root's causes do not have that time. */
+static void test_late_hop(void)
+{
+	static const char text[] = "[send]\nend=p:send\nduration=0\nname=send\nservice=a\nend_link_out=m(n)\n"
+		"[take]\nbegin=p:take\nend=p:taken\nname=take ${n}\nservice=b\nlink_in=m(n)\nparent=link\n";
+#define TAKEN(at) at " 1 u:p:taken n=5 ctx.vtid=8 ctx.vpid=8\n"
+	static const struct { const char *sleeps, *says; } each[] = {
+		{ "30", "take 5 (b): slept 50ns (50ns of 80ns); and computed 29ns (+29ns); the message" },
+		{ "70", "take 5 (b): computed 69ns (69ns of 80ns); the message" },
+		{ "30", NULL },
+	};
+	for (size_t i = 0; i < G_N_ELEMENTS(each); i++) {
+		g_autofree char *script = g_strdup_printf(
+			"1 0 sched_switch prev_tid=0 prev_state=0 next_tid=7 prev_comm=\"s\" next_comm=\"p\"\n"
+			"2 1 sched_switch prev_tid=0 prev_state=0 next_tid=8 prev_comm=\"s\" next_comm=\"q\"\n"
+			"10 0 u:p:send n=5 ctx.vtid=7 ctx.vpid=7\n20 1 u:p:take n=5 ctx.vtid=8 ctx.vpid=8\n"
+			"%s%s 1 syscall_entry_clock_nanosleep ctx.tid=8\n"
+			"%s 1 sched_switch prev_tid=8 prev_state=1 next_tid=0 prev_comm=\"q\" next_comm=\"s\"\n"
+			"80 0 sched_waking tid=8\n"
+			"80 1 sched_switch prev_tid=0 prev_state=0 next_tid=8 prev_comm=\"s\" next_comm=\"q\"\n"
+			"81 1 syscall_exit_clock_nanosleep ctx.tid=8 ret=0\n%s",
+			i == 2 ? TAKEN("21") : "", each[i].sleeps, each[i].sleeps, i == 2 ? "" : TAKEN("100"));
+		g_autoptr(blk_timeline) tl = timeline_by(text, script);
+		struct view_query q = VIEW_QUERY_INIT;
+		query_set_trace(&q, named(tl, "send")->trace_id);
+		struct rows *rows = view_waterfall.build(tl, &q);
+		const char *why = waterfall_of(rows)->why;
+		if (each[i].says ? !why || !strstr(why, each[i].says) : why && strstr(why, "take 5 (b):"))
+			g_error("%zu: %s", i, why);
+		rows_free(rows);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
@@ -199,6 +232,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/links/relay", test_relay);
 	g_test_add_func("/links/keys", test_keys);
 	g_test_add_func("/links/late-message", test_late_message);
+	g_test_add_func("/links/late-hop", test_late_hop);
 	g_test_add_func("/links/exports", test_exports);
 	g_test_add_func("/links/views", test_views);
 	return g_test_run();
