@@ -309,7 +309,7 @@ static void put_piece(GString *out, const struct waterfall *w, const struct time
 void report_path(GString *out, const struct rows *rows)
 {
 	const struct waterfall *w = waterfall_of(rows);
-	g_autoptr(GArray) path = path_of(w->history, w->tree, w->tree->root);
+	g_autoptr(GArray) path = path_of_trace(w->history, w->tree);
 	guint all = path->len;
 	int64_t rest = 0;
 	char buf[TIMEFMT_LEN];

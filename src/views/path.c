@@ -463,10 +463,93 @@ GArray *path_of(struct history *h, const struct tree *t, int node)
 	return path_between(h, t, node, s->begin_ns, s->end_ns);
 }
 
+/* ---- a trace with messages ---- */
+
+/* A span that took a message, or the root: its piece of the path. */
+struct hop {
+	int node;
+	int64_t from, to;
+	const struct span_link *link;	/* the message; NULL: none */
+};
+
+/* The message of the trace that the span took first. */
+static const struct span_link *message_of(const struct tree *t, const struct span *s)
+{
+	for (uint32_t i = 0; i < s->n_links; i++)
+		if (s->links[i].trace_id == t->trace_id && s->links[i].span_id != s->span_id)
+			return &s->links[i];
+	return NULL;
+}
+
+/* The span above the node, or itself, that took a message; else the top of its tree. */
+static int hop_above(const struct tree *t, int node)
+{
+	while (t->nodes[node].parent >= 0 && !message_of(t, t->nodes[node].span))
+		node = t->nodes[node].parent;
+	return node;
+}
+
+static int last_hop(const struct tree *t)
+{
+	int last = t->root;
+
+	for (int i = 0; i < t->n; i++)
+		if (t->nodes[i].span->end_ns > t->nodes[last].span->end_ns && message_of(t, t->nodes[i].span))
+			last = i;
+	return last;
+}
+
+/* From the last to the first. */
+static GArray *hops_of(const struct tree *t)
+{
+	GArray *hops = g_array_new(FALSE, FALSE, sizeof(struct hop));
+	int node = last_hop(t);
+	int64_t to = t->nodes[node].span->end_ns;
+
+	while (node >= 0) {
+		const struct span *s = t->nodes[node].span;
+		const struct span_link *l = message_of(t, s);
+		int64_t from = CLAMP(l ? l->in_ns : s->begin_ns, s->begin_ns, s->end_ns);
+		struct hop hop = { node, from, MIN(to, s->end_ns), l };
+		if (hop.from > hop.to)
+			break;			/* it goes on after it sent the message: nothing before explains that */
+		g_array_append_val(hops, hop);
+		int sender = l && hops->len < (guint)t->n ? tree_find(t, l->span_id, -1) : -1;
+		to = l ? MIN(l->out_ns, hop.from) : to;
+		node = sender >= 0 ? hop_above(t, sender) : -1;
+	}
+	return hops;
+}
+
+static void add_message(struct path_walk *w, const struct hop *hop, int64_t from)
+{
+	struct path_segment s = of_node(w, hop->node, from, hop->from);
+
+	s.thread = ID_NONE;
+	s.part = PART_HANDOFF;
+	s.message = hop->link->name;
+	add(w, &s);
+}
+
+GArray *path_of_trace(struct history *h, const struct tree *t)
+{
+	g_autoptr(GArray) hops = hops_of(t);
+	struct path_walk w;
+
+	walk_init(&w, h, t);
+	for (guint i = hops->len; i-- > 0;) {
+		const struct hop *hop = &g_array_index(hops, struct hop, i);
+		if (i + 1 < hops->len)
+			add_message(&w, hop, (hop + 1)->to);
+		walk_span(&w, hop->node, hop->from, hop->to);
+	}
+	return walk_clear(&w);
+}
+
 void path_mark(struct tree *t)
 {
 	g_autofree int64_t *spent = g_new0(int64_t, t->n + 1);
-	g_autoptr(GArray) path = t->root >= 0 ? path_of(NULL, t, t->root) : NULL;
+	g_autoptr(GArray) path = t->root >= 0 ? path_of_trace(NULL, t) : NULL;
 	for (guint i = 0; path && i < path->len; i++) {
 		const struct path_segment *p = &g_array_index(path, struct path_segment, i);
 		spent[p->via] += p->end_ns - p->begin_ns;
@@ -627,6 +710,8 @@ char *path_words(const struct timeline *tl, const struct path_segment *p)
 		return g_string_free(text, FALSE);
 	}
 	g_string_append(text, part_info[p->part].id);
+	if (p->message)
+		g_string_append_printf(text, ": %s on its way", p->message);
 	if (p->cpu_holder != ID_NONE) {
 		g_autofree char *label = thread_label_new(tl, p->cpu_holder, p->end_ns);
 		g_string_append_printf(text, p->holder_is_own ? " while %s works for it" : " behind %s", label);

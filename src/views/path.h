@@ -30,11 +30,15 @@ struct path_segment {
 	bool holder_is_own;		/* that thread worked for the request itself */
 	unsigned depth;			/* distance in wakers from a span of the tree; 0: on the span */
 	int via;			/* the node that waited; .node itself if depth is 0 */
+	const char *message;		/* name of the message that was on its way to .node; the span's; or NULL */
 };
 
 /* The segments (struct path_segment) of a node's span by time, without gaps, from its beginning to its end. h must
  * outlive the array. Free with g_array_unref(). */
 GArray *path_of(struct history *h, const struct tree *t, int node);
+/* The same of a trace whose spans are linked by messages: backwards from the last span that took one, and on to the
+ * spans that sent them, to the root. Only that of the root if it ended last. */
+GArray *path_of_trace(struct history *h, const struct tree *t);
 
 /* How much of the segment the thread spent in the part; all parts sum to the segment's length. The times of several
  * segments of a span outside of its retained waits are shares of what is known of all of them; together they are
@@ -51,8 +55,8 @@ struct path_share {
 /* The shares of a node's path; they sum to its span's duration. Free with g_array_unref(). */
 GArray *path_shares(const struct tree *t, int node);
 
-/* Sets .critical of nodes below the root. A node is critical if its parent is, and if the root's path spends at least a
- * tenth of the parent's time on it or on threads that it waited for. */
+/* Sets .critical of nodes below the root. A node is critical if its parent is, and if the trace's path spends at least
+ * a tenth of the parent's time on it or on threads that it waited for. */
 void path_mark(struct tree *t);
 
 /* The thread, other than the node's, on which the path spent most of [from, to). */

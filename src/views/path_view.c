@@ -4,6 +4,7 @@
  */
 #include "views/path.h"
 
+#include "base/each.h"
 #include "base/sort.h"
 #include "base/timefmt.h"
 #include "views/evicted.h"
@@ -41,7 +42,8 @@ static const struct column columns[] = {
 	  .help = "when the piece begins, relative to the span", .get = MEMBER(struct path_row, at_ns) },
 	COLUMN_TIME("begin_ns", "BEGIN", 0, 0, "when it begins and the piece before it ends",
 		    MEMBER(struct path_row, p.begin_ns)),
-	COLUMN_N("duration_ns", "DURATION", VALUE_NS, 8, 0, "its length; all pieces sum to the span",
+	COLUMN_N("duration_ns", "DURATION", VALUE_NS, 8, 0,
+		 "its length; all pieces sum to the span, or to the trace with its messages",
 		 MEMBER(struct path_row, duration_ns)),
 	COLUMN_N("hops", "HOPS", VALUE_COUNT, 4, 7, "how many wakers the thread is away from a span of the request",
 		 MEMBER(struct path_row, p.depth, .missing = WAITS)),
@@ -130,7 +132,8 @@ static int compare(const void *va, const void *vb)
 	return ORDER(a->p.begin_ns, b->p.begin_ns);
 }
 
-static void add_sentences(struct rows *rows, struct history *h, const struct tree *t, int node)
+/* ns: what the path sums to. */
+static void add_sentences(struct rows *rows, struct history *h, const struct tree *t, int node, int64_t ns)
 {
 	const struct span *s = t->nodes[node].span;
 	char took[TIMEFMT_LEN];
@@ -139,7 +142,7 @@ static void add_sentences(struct rows *rows, struct history *h, const struct tre
 	g_autofree char *sentence = why_sentence(h, t, node, &why);
 	g_autofree char *about = g_strdup_printf("%s of %s, %08x: %s", s->name,
 		s->service, value_short_id(s->trace_id),
-		timefmt_duration(took, span_duration(s)));
+		timefmt_duration(took, ns));
 	rows->explanation = rows_text(rows, sentence ? sentence : "within the usual of its operation");
 	rows->about = rows_text(rows, about);
 }
@@ -152,10 +155,13 @@ static struct rows *build(const struct timeline *tl, const struct view_query *qu
 	g_autoptr(blk_tree) t = timeline_tree_new(tl, trace_id);
 	int node = query->span_id ? tree_find(t, query->span_id, query->span_kind) : t->root;
 	if (node >= 0) {
-		g_autoptr(GArray) path = path_of(h, t, node);
-		for (guint i = 0; i < path->len; i++)
-			add_segment(rows, t, &g_array_index(path, struct path_segment, i), t->nodes[node].span);
-		add_sentences(rows, h, t, node);
+		g_autoptr(GArray) path = node == t->root ? path_of_trace(h, t) : path_of(h, t, node);
+		int64_t ns = 0;
+		ARRAY_EACH(const struct path_segment, p, path) {
+			add_segment(rows, t, p, t->nodes[node].span);
+			ns += p->end_ns - p->begin_ns;
+		}
+		add_sentences(rows, h, t, node, ns);
 	}
 	common_finish(rows, compare);
 	struct range range = range_of(tl, query);

@@ -5,6 +5,7 @@
 #include "state/publish/model.h"
 #include "state/spans/rules.h"
 #include "state/store/timeline.h"
+#include "views/path.h"
 #include "views/span_detail.h"
 #include "views/spans.h"
 #include "views/waterfall.h"
@@ -223,6 +224,47 @@ static void test_late_hop(void)
 	}
 }
 
+/* The critical path of a trace follows messages back: root, message, what the taker's thread did. All is contiguous. */
+static void test_path(void)
+{
+	static const char text[] = "[job]\nbegin=p:a\nend=p:b\nservice=a\n"
+		"[send]\nend=p:send\nduration=0\nservice=a\nparent=thread\nend_link_out=m(n)\n"
+		"[take]\nbegin=p:take\nend=p:taken\nservice=b\nlink_in=m(n)\nparent=link\n";
+	static const char script[] =
+		"1 0 sched_switch prev_tid=0 prev_state=0 next_tid=7 prev_comm=\"s\" next_comm=\"p\"\n"
+		"2 1 sched_switch prev_tid=0 prev_state=0 next_tid=8 prev_comm=\"s\" next_comm=\"q\"\n"
+		"10 0 u:p:a ctx.vtid=7 ctx.vpid=7\n30 0 u:p:send n=5 ctx.vtid=7 ctx.vpid=7\n"
+		"40 0 u:p:b ctx.vtid=7 ctx.vpid=7\n60 1 u:p:take n=5 ctx.vtid=8 ctx.vpid=8\n"
+		"70 1 syscall_entry_clock_nanosleep ctx.tid=8\n"
+		"70 1 sched_switch prev_tid=8 prev_state=1 next_tid=0 prev_comm=\"q\" next_comm=\"s\"\n"
+		"90 0 sched_waking tid=8\n"
+		"90 1 sched_switch prev_tid=0 prev_state=0 next_tid=8 prev_comm=\"s\" next_comm=\"q\"\n"
+		"90 1 syscall_exit_clock_nanosleep ctx.tid=8 ret=0\n100 1 u:p:taken n=5 ctx.vtid=8 ctx.vpid=8\n";
+	static const struct { int64_t end; const char *name, *words; } wanted[] = {
+		{ 30, "job", "cpu user" }, { 60, "take", "handoff: m on its way" }, { 70, "take", "cpu user" },
+		{ 90, "take", "timer: clock_nanosleep" }, { 100, "take", "cpu user" },
+	};
+	g_autoptr(blk_timeline) tl = timeline_by(text, script);
+	g_autoptr(blk_tree) t = timeline_tree_new(tl, named(tl, "job")->trace_id);
+	g_autoptr(blk_history) h = history_new(tl);
+	g_autoptr(GArray) path = path_of_trace(h, t);
+	int64_t at = 10;
+
+	g_assert_cmpuint(path->len, ==, G_N_ELEMENTS(wanted));
+	for (guint i = 0; i < path->len; i++) {
+		const struct path_segment *p = &g_array_index(path, struct path_segment, i);
+		g_autofree char *words = path_words(tl, p);
+		g_assert_cmpint(p->begin_ns, ==, at);
+		g_assert_cmpint(p->end_ns, ==, wanted[i].end);
+		g_assert_cmpstr(p->span->name, ==, wanted[i].name);
+		g_assert_cmpstr(words, ==, wanted[i].words);
+		at = p->end_ns;
+	}
+	path_mark(t);
+	for (int i = 1; i < t->n; i++)
+		g_assert_true(t->nodes[i].critical);
+}
+
 int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
@@ -233,6 +275,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/links/keys", test_keys);
 	g_test_add_func("/links/late-message", test_late_message);
 	g_test_add_func("/links/late-hop", test_late_hop);
+	g_test_add_func("/links/path", test_path);
 	g_test_add_func("/links/exports", test_exports);
 	g_test_add_func("/links/views", test_views);
 	return g_test_run();
