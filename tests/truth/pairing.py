@@ -315,10 +315,17 @@ class Span:
         self.error, self.parent = False, None
 
 
-def messages(text, fields):
+def part_of_key(part, fields, tables):
+    """A field, the host, or a text of which all is known; None: the event has no such value."""
+    if "${" not in part:
+        return fields["ctx.(host)"] if part == "host" else fields.get(part)
+    return None if "?" in (filled(m, fields, tables) for m in re.findall(r"\$\{([^}]*)\}", part)) else fill(part, fields, tables)
+
+
+def messages(text, fields, tables):
     """(name, values) of "NAME(FIELD, ...), NAME(FIELD)" for which the event has all fields."""
     for name, inner in re.findall(r"(\w+)\(([^)]*)\)", text):
-        key = tuple(fields["ctx.(host)"] if n == "host" else fields.get(n) for n in names(inner))
+        key = tuple(part_of_key(n, fields, tables) for n in names(inner))
         if None not in key:
             yield name, key
 
@@ -356,7 +363,7 @@ class Pairing:
             self.begins(rule, event, {**event.fields, **stars})
 
     def sends(self, span, text, fields):
-        for message in messages(text or "", fields):
+        for message in messages(text or "", fields, self.tables):
             self.sent[message] = span
 
     def close(self, span, key, thread):
@@ -386,10 +393,11 @@ class Pairing:
         if rule.end_if and not rule.end_if(fields):
             return
         span = Span(rule, event._replace(fields=fields), True, self.tables)
-        took = fields.get(rule.duration)
+        took = 0 if rule.duration == "0" else fields.get(rule.duration)
         known = isinstance(took, (int, float)) and 0 <= took * rule.unit <= event.ns
         span.end, span.begin = event.ns, event.ns - int(took * rule.unit + 0.5) if known else None
         span.error = bool(rule.error_if and rule.error_if(fields))
+        self.sends(span, rule.lines.get("end_link_out"), fields)
         if known and rule.lines.get("parent") == "thread":
             span.parent = next((s for s in reversed(self.by_thread[event.host, span.tid]) if s.begin <= span.begin), None)
         self.spans.append(span)
@@ -399,7 +407,7 @@ class Pairing:
         if where is None:
             return None
         if where == "link":
-            return next((self.sent[m] for m in messages(rule.lines["link_in"], fields) if m in self.sent), None)
+            return next((self.sent[m] for m in messages(rule.lines["link_in"], fields, self.tables) if m in self.sent), None)
         if where == "thread":
             stack = self.by_thread[event.host, fields.get("ctx.vtid")]
             return stack[-1] if stack else None
