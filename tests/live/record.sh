@@ -159,7 +159,7 @@ chmod 755 "$LAB_HOME/bin/blktop"
 "$LAB/lab-run" env XDG_STATE_HOME="$LAB_HOME/state" timeout 60 "$LAB_HOME/bin/blktop" record -o "$LAB_HOME/plain" --kernel tracefs --seconds 1 \
 	2>"$work/out.plain" </dev/null
 is "without rights: exit status" $? 1
-ok "without rights: says what is needed" has plain "The kernel is not traced: cannot open /sys/kernel/tracing: Permission denied; it needs root (sudo blktop), or a group"
+ok "without rights: says what is needed" has plain "The kernel is not traced: cannot open /sys/kernel/tracing: Permission denied; it needs root (sudo blktop)"
 
 # --- several at once: one does not end the session daemon that another one has just found
 short() {

@@ -80,9 +80,7 @@ static bool cannot(GError **error)
 		return fail(error, TRACEFS_ERROR, 0, "cannot open " MOUNT ": %s; the kernel is locked down "
 			    "(confidentiality), which forbids tracing", g_strerror(errno));
 	if (errno == EACCES || errno == EPERM)
-		return fail(error, TRACEFS_ERROR, 0,
-			    "cannot open " MOUNT ": %s; it needs root (sudo blktop), or a group that "
-			    "may use it (mount -o remount,gid=GROUP,mode=750 " MOUNT ")",
+		return fail(error, TRACEFS_ERROR, 0, "cannot open " MOUNT ": %s; it needs root (sudo blktop)",
 			    g_strerror(errno));
 	return fail(error, TRACEFS_ERROR, 0,
 		    "cannot open " MOUNT ": %s; the kernel has no tracefs, or a container hides it", g_strerror(errno));

@@ -8,9 +8,9 @@
  *     tracefs_instance_start(i, &error);
  *     tracefs_instance_free(i);			// stops, and removes it
  *
- * Needs root, or a group that may write the mount. If the process is killed, the kernel stops recording and shrinks the
- * buffer (option disable_on_free) once the last descriptor of free_buffer is closed; the directory and the probes stay
- * until tracefs_sweep(). One thread.
+ * Needs root: files of an instance are root's, with mode 0640, whatever the mount says (fs/tracefs/inode.c). If the
+ * process is killed, the kernel stops recording and shrinks the buffer (option disable_on_free) once the last
+ * descriptor of free_buffer is closed; the directory and the probes stay until tracefs_sweep(). One thread.
  */
 #ifndef BLK_LIVE_TRACEFS_INSTANCE_H
 #define BLK_LIVE_TRACEFS_INSTANCE_H
