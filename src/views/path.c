@@ -514,18 +514,23 @@ static GArray *hops_of(const struct tree *t)
 		if (hop.from > hop.to)
 			break;			/* it goes on after it sent the message: nothing before explains that */
 		g_array_append_val(hops, hop);
-		int sender = l && hops->len < (guint)t->n ? tree_find(t, l->span_id, -1) : -1;
+		bool goes_on = l && !l->unsure && hops->len < (guint)t->n;
+		int sender = goes_on ? tree_find(t, l->span_id, -1) : -1;
 		to = l ? MIN(l->out_ns, hop.from) : to;
 		node = sender >= 0 ? hop_above(t, sender) : -1;
 	}
 	return hops;
 }
 
-static void add_message(struct path_walk *w, const struct hop *hop, int64_t from)
+/* A span that the sender's hop had begun may have sent the message later: what happened until then is unknown. */
+static void add_message(struct path_walk *w, const struct hop *sender, const struct hop *hop)
 {
-	struct path_segment s = of_node(w, hop->node, from, hop->from);
+	int64_t sent = CLAMP(hop->link->out_ns, sender->to, hop->from);
+	struct path_segment before = of_node(w, sender->node, sender->to, sent);
+	struct path_segment s = of_node(w, hop->node, sent, hop->from);
 
-	s.thread = ID_NONE;
+	before.thread = s.thread = ID_NONE;
+	add(w, &before);
 	s.part = PART_HANDOFF;
 	s.message = hop->link->name;
 	add(w, &s);
@@ -540,7 +545,7 @@ GArray *path_of_trace(struct history *h, const struct tree *t)
 	for (guint i = hops->len; i-- > 0;) {
 		const struct hop *hop = &g_array_index(hops, struct hop, i);
 		if (i + 1 < hops->len)
-			add_message(&w, hop, (hop + 1)->to);
+			add_message(&w, hop + 1, hop);
 		walk_span(&w, hop->node, hop->from, hop->to);
 	}
 	return walk_clear(&w);

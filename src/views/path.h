@@ -37,7 +37,7 @@ struct path_segment {
  * outlive the array. Free with g_array_unref(). */
 GArray *path_of(struct history *h, const struct tree *t, int node);
 /* The same of a trace whose spans are linked by messages: backwards from the last span that took one, and on to the
- * spans that sent them, to the root. Only that of the root if it ended last. */
+ * spans that sent them, to the root, or to a link that is unsure. Only that of the root if it ended last. */
 GArray *path_of_trace(struct history *h, const struct tree *t);
 
 /* How much of the segment the thread spent in the part; all parts sum to the segment's length. The times of several

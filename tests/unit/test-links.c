@@ -265,6 +265,24 @@ static void test_path(void)
 		g_assert_true(t->nodes[i].critical);
 }
 
+/* The path does not follow a message whose link is unsure. */
+static void test_unsure_path(void)
+{
+	static const char text[] = "[hop]\nbegin=p:hop\nend=p:end\nkey=id\nname=hop ${id}\n"
+		"link_in=m(n)\nlink_out=m(n)\nparent=link\n";
+	g_autoptr(blk_timeline) tl = timeline_by(text,
+		"10 0 u@a:p:hop id=1 n=5\n11 0 u@a:p:end id=1\n19 0 u@a:!lost begin=14 end=19 events=5\n"
+		"20 0 u@a:p:hop id=2 n=5\n21 0 u@a:p:end id=2\n40 0 u@a:p:hop id=3 n=5\n41 0 u@a:p:end id=3\n");
+	g_autoptr(blk_tree) t = timeline_tree_new(tl, named(tl, "hop 1")->trace_id);
+	g_autoptr(blk_history) h = history_new(tl);
+	g_autoptr(GArray) path = path_of_trace(h, t);
+
+	g_assert_cmpuint(path->len, ==, 2);	/* hop 2 sent its message as it began */
+	g_assert_cmpint(g_array_index(path, struct path_segment, 0).begin_ns, ==, 20);
+	g_assert_cmpstr(g_array_index(path, struct path_segment, 0).message, ==, "m");
+	g_assert_cmpint(g_array_index(path, struct path_segment, 1).end_ns, ==, 41);
+}
+
 int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
@@ -276,6 +294,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/links/late-message", test_late_message);
 	g_test_add_func("/links/late-hop", test_late_hop);
 	g_test_add_func("/links/path", test_path);
+	g_test_add_func("/links/unsure-path", test_unsure_path);
 	g_test_add_func("/links/exports", test_exports);
 	g_test_add_func("/links/views", test_views);
 	return g_test_run();
