@@ -79,7 +79,27 @@ static void add_annotations(struct json_out *b, const struct timeline *tl, const
 	json_close(b, ']');
 }
 
-static void add_links(struct json_out *b, const struct span *s)
+static void add_way(struct json_out *b, const struct timeline *tl, const struct span_link *l)
+{
+	bool known = l->ran_ns || l->runnable_ns || l->blocked_ns;
+
+	json_put_known(b, "ran_ns", l->ran_ns, known);
+	json_put_known(b, "runnable_ns", l->runnable_ns, known);
+	json_put_known(b, "blocked_ns", l->blocked_ns, known);
+	add_thread(b, tl, "cpu_holder", l->cpu_holder, l->in_ns);
+}
+
+static void add_late(struct json_out *b, const struct timeline *tl, const struct span_link *l)
+{
+	json_open(b, "late", '{');
+	json_put_int(b, "due_ns", l->out_ns);
+	json_put_int(b, "late_ns", l->in_ns - l->out_ns);
+	json_put_int(b, "every_ns", l->every_ns);
+	add_way(b, tl, l);
+	json_close(b, '}');
+}
+
+static void add_links(struct json_out *b, const struct timeline *tl, const struct span *s)
 {
 	json_open(b, "links", '[');
 	for (uint32_t i = 0; i < s->n_links; i++) {
@@ -91,6 +111,7 @@ static void add_links(struct json_out *b, const struct span *s)
 		json_put_int(b, "out_ns", l->out_ns);
 		json_put_int(b, "in_ns", l->in_ns);
 		json_put_bool(b, "unsure", l->unsure);
+		add_way(b, tl, l);
 		json_close(b, '}');
 	}
 	json_close(b, ']');
@@ -261,7 +282,9 @@ static void begin_span(struct json_out *b, struct history *h, const struct tree 
 	json_put_known(b, "disk_queue_ns", s->disk_queue_ns, s->disk_queue_known);
 	add_annotations(b, h->tl, s);
 	if (s->n_links)
-		add_links(b, s);
+		add_links(b, h->tl, s);
+	if (span_late(s))
+		add_late(b, h->tl, span_late(s));
 	json_open(b, "waits", '[');
 	for (uint32_t i = 0; i < s->n_waits; i++)
 		add_wait(b, h->tl, &s->waits[i]);
@@ -343,6 +366,20 @@ static void append_nested(struct json_out *b, const struct export_set *set, cons
 		end_span(b);
 }
 
+/* Of a trace that goes on by messages: how long it took with them, and why. */
+static void add_messages(struct json_out *b, struct history *h, const struct tree *t)
+{
+	const struct trace_info *info = timeline_find_trace(h->tl, t->trace_id);
+	struct why why;
+	if (!info || info->taken_ns <= info->root->end_ns)
+		return;
+	why_find_trace(h, t, &why);
+	g_autofree char *sentence = why_sentence(h, t, t->root, &why);
+	json_put_int(b, "to_last_ns", trace_duration(info));
+	json_put_known(b, "usual_to_last_ns", why.usual_ns, why.usual_ns >= 0);
+	add_text_or_null(b, "why", sentence);
+}
+
 void spans_json(GString *out, const struct export_set *set)
 {
 	struct json_out w = { .out = out }, *b = &w;
@@ -358,6 +395,7 @@ void spans_json(GString *out, const struct export_set *set)
 		json_put_hex(b, "trace_id", t->trace_id);
 		json_put_int(b, "missing_spans", missing ? missing->len : 0);
 		json_put_text(b, "duration_bound", rootless ? "at least" : NULL);
+		add_messages(b, set->h, t);
 		json_open(b, "spans", '[');
 		append_nested(b, set, &set->traces[i]);
 		json_close(b, ']');

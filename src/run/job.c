@@ -91,11 +91,11 @@ static struct job *start(struct shared *s, void *data, GDestroyNotify free_data,
 	 * freed arrays fragment the heaps. */
 	if (options->memory)
 		mallopt(M_MMAP_THRESHOLD, LONG_ARRAY);
-	/* One heap for one thread, or for two that make few kinds of cells: thread heaps grow by a system call for each
-	 * page (glibc's grow_heap()). More threads, and the screen, would contend for the heap's lock. */
+	/* One heap for one thread, or for two: thread heaps grow by a system call, and a page fault, for each page
+	 * (glibc's grow_heap()). More threads, and the screen, would contend for the heap's lock. */
 	bool printed = !options->model.live && !options->preview;
 	unsigned threads = options->threads ? options->threads : g_get_num_processors();
-	bool one_heap = threads <= (printed && options->model.cells ? 2 : 1);
+	bool one_heap = threads <= (printed ? 2 : 1);
 	if (one_heap)
 		mallopt(M_ARENA_MAX, 1);
 	if (one_heap && printed)

@@ -68,7 +68,7 @@ struct job_options {
 	int64_t publish_every_ns;	/* shortest time between posts; 0: 100 ms */
 
 	/* only for traces in pieces: */
-	unsigned threads;	/* that read; 0: one for each core */
+	unsigned threads;	/* that read; 0: as parallel_choose() */
 	unsigned slices;	/* number of pieces; 0: chosen from bytes and threads */
 	size_t memory;		/* bytes: --memory; 0: no bound */
 	bool preview;		/* for a screen: provide job_outline(), job_take_preview() */

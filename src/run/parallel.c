@@ -19,6 +19,7 @@
  */
 #define PIECE_BYTES (96 << 20)
 #define LEAST_PIECE (16 << 20)
+#define LEAST_PARALLEL (32 << 20)	/* of a whole trace: one thread reads a smaller one as fast, in less CPU time */
 #define PIECES_A_THREAD 2	/* what is left is divided into this many for each thread */
 /* SECOND_BYTES: estimated memory of a second in a slice, for long traces with few events. THREAD_BYTES: least bytes of
  * the trace for each thread. */
@@ -94,7 +95,7 @@ struct parallel_plan parallel_choose(const struct pieces *p, unsigned threads, u
 	uint64_t bytes = p->ops->bytes_between(p->native, INT64_MIN, INT64_MAX);
 
 	if (!plan.threads)
-		plan.threads = g_get_num_processors();
+		plan.threads = bytes < LEAST_PARALLEL && !slices ? 1 : g_get_num_processors();
 	if (!threads && memory)
 		plan.threads = MIN(plan.threads, MAX(1, memory / THREAD_BYTES));
 	plan.threads = CLAMP(plan.threads, 1, LIMIT_THREADS);

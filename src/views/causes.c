@@ -28,7 +28,7 @@ struct cause_row {
 	int64_t excess_ns;
 	int64_t lost_ns;		/* how much longer than usual its requests took, together; -1: unknown */
 	bool at_least;			/* the root of one of the requests is missing */
-	const struct span *slowest;	/* used only while rows are built */
+	int64_t slowest_ns;		/* used only while rows are built; -1: none yet */
 };
 
 #define ROW(row) ((const struct cause_row *)(row))
@@ -116,7 +116,7 @@ uint64_t cause_key(struct history *h, const struct span *root)
 	struct why why;
 	if (t->root < 0)
 		return 0;
-	why_find(h, t, t->root, &why);
+	why_find_trace(h, t, &why);
 	return why.n ? key_of(h, t, root, &why.cause[0]) : 0;
 }
 
@@ -132,6 +132,7 @@ static struct cause_row *row_of(struct row_map *map, uint64_t key, enum cause_st
 		row->state = state;
 		row->part = PART_N;
 		row->min_x = row->max_x = -1;
+		row->slowest_ns = -1;
 		row->lost_ns = state == CAUSE_SLOW ? 0 : -1;
 		row->c.parts_unknown = true;
 	}
@@ -144,11 +145,11 @@ static struct cause_row *row_of(struct row_map *map, uint64_t key, enum cause_st
 
 static void add_request(struct cause_row *row, const struct trace_row *r)
 {
-	hist_add(&row->c.latency, span_duration(r->root));
+	hist_add(&row->c.latency, r->took_ns);
 	row->at_least |= !r->has_root;
 	row->c.errors += r->c.errors;
-	if (!row->slowest || span_duration(r->root) > span_duration(row->slowest)) {
-		row->slowest = r->root;
+	if (r->took_ns > row->slowest_ns) {
+		row->slowest_ns = r->took_ns;
 		query_set_trace(&row->c.row.drill, r->root->trace_id);
 		row->c.row.drill.span_id = 0;
 		row->c.row.drill.span_kind = -1;
@@ -175,7 +176,7 @@ static void explain(struct cause_row *row, struct row_map *map, struct history *
 		    const struct why *why)
 {
 	const struct why_cause *c = &why->cause[0];
-	g_autoptr(GArray) shares = path_shares(t, t->root);
+	g_autoptr(GArray) shares = path_shares(t, PATH_TRACE);
 	ARRAY_EACH(const struct path_share, s, shares)
 		row->c.part[s->part] += s->ns;
 	row->c.parts_unknown = false;
@@ -195,33 +196,31 @@ static void explain(struct cause_row *row, struct row_map *map, struct history *
 
 static void add_slow(struct row_map *map, struct history *h, const struct trace_row *r, bool examine)
 {
-	enum cause_state state = usual_duration(h, r->root) < 0 ? CAUSE_FEW : CAUSE_SLOW;
+	enum cause_state state = r->usual_ns < 0 ? CAUSE_FEW : CAUSE_SLOW;
 	g_autoptr(blk_tree) t = examine ? timeline_tree_new(h->tl, r->root->trace_id) : NULL;
 	struct why why = { 0 };
 	if (t && t->root >= 0)
-		why_find(h, t, t->root, &why);
+		why_find_trace(h, t, &why);
 	uint64_t key = why.n ? key_of(h, t, r->root, &why.cause[0]) : 0;
 	struct cause_row *row = row_of(map, key << 2 | state, state, r);
 	add_request(row, r);
 	if (state == CAUSE_SLOW)
-		row->lost_ns += span_duration(r->root) - usual_duration(h, r->root);
-	row->c.row.marked |= usual_is_slow(history_usual(h, r->root), span_duration(r->root));
+		row->lost_ns += r->took_ns - r->usual_ns;
+	row->c.row.marked |= r->is_slow;
 	if (why.n)
 		explain(row, map, h, t, &why);
 }
 
 /* Is it slow, or is that unknown? What is known of a partial one may be enough. */
-static bool may_be_slow(struct history *h, const struct span *root)
+static bool may_be_slow(const struct trace_row *r)
 {
-	int64_t usual = usual_duration(h, root);
-	return usual < 0 ? span_has_duration(root) : !usual_includes(usual, span_duration(root));
+	return r->usual_ns < 0 ? span_has_duration(r->root) : !usual_includes(r->usual_ns, r->took_ns);
 }
 
 static int compare_slower(const void *va, const void *vb)
 {
 	const struct trace_row *a = *(const struct trace_row *const *)va, *b = *(const struct trace_row *const *)vb;
-	int64_t x = span_duration(a->root), y = span_duration(b->root);
-	return ORDER(y, x) ?: ORDER(a->root->trace_id, b->root->trace_id);
+	return ORDER(b->took_ns, a->took_ns) ?: ORDER(a->root->trace_id, b->root->trace_id);
 }
 
 /* The part's letters, in the order of enum part; the whole bar is as long as the mean, `longest` being BAR letters. */
@@ -284,7 +283,7 @@ static struct rows *build(const struct timeline *tl, const struct view_query *qu
 	map.rows->dropped = traces->dropped ? rows_text(map.rows, traces->dropped) : NULL;
 	PTR_EACH(struct trace_row, r, traces->rows) {
 		enum cause_state state = r->root->state == SPAN_OPEN ? CAUSE_OPEN : CAUSE_NORMAL;
-		if (state == CAUSE_NORMAL && may_be_slow(h, r->root))
+		if (state == CAUSE_NORMAL && may_be_slow(r))
 			g_ptr_array_add(slow, r);
 		else
 			add_normal(row_of(&map, state, state, r), r);
@@ -296,7 +295,6 @@ static struct rows *build(const struct timeline *tl, const struct view_query *qu
 	common_finish(map.rows, compare);
 	int64_t longest = 0;
 	PTR_EACH(struct cause_row, r, map.rows->rows) {
-		r->slowest = NULL;
 		longest = MAX(longest, r->c.parts_unknown ? 0 : r->c.stat.avg);
 	}
 	PTR_EACH(struct cause_row, r, map.rows->rows) {
@@ -333,10 +331,10 @@ static GArray *slow_roots(struct history *h, int64_t from, int64_t to)
 	GArray *list = g_array_new(FALSE, FALSE, sizeof(struct slow_root));
 	TIMELINE_EACH_TRACE(h->tl, i, from, to) {
 		const struct trace_info *t = timeline_trace(h->tl, i);
-		int64_t usual = t->has_root && span_has_duration(t->root) ? usual_duration(h, t->root) : -1;
-		if (!usual_is_slow(usual, span_duration(t->root)) || t->root->end_ns < from || t->root->end_ns >= to)
+		int64_t usual = t->has_root && span_has_duration(t->root) ? usual_trace_duration(h, t) : -1;
+		if (!usual_is_slow(usual, trace_duration(t)) || t->root->end_ns < from || t->root->end_ns >= to)
 			continue;
-		struct slow_root r = { t->root, time_floor(t->root->end_ns, NS_PER_S), span_duration(t->root) - usual };
+		struct slow_root r = { t->root, time_floor(t->root->end_ns, NS_PER_S), trace_duration(t) - usual };
 		g_array_append_val(list, r);
 	}
 	g_array_sort(list, compare_later);

@@ -305,5 +305,6 @@ void history_free(struct history *h)
 	thread_index_free(h->threads);
 	lock_waits_free(h->locks);
 	usuals_free(h->usuals);
+	usuals_free(h->usual_traces);
 	g_free(h);
 }

@@ -18,7 +18,7 @@ struct history {
 	const struct timeline *tl;
 	struct thread_index *threads;	/* private; NULL: not made yet */
 	struct lock_waits *locks;	/* private; NULL: not made yet */
-	struct usuals *usuals;		/* private to usual.c; NULL: not made yet */
+	struct usuals *usuals, *usual_traces;	/* private to usual.c; NULL: not made yet */
 	uint64_t serial, version;	/* of the timeline; the version that .threads was made from */
 	unsigned refs;
 };

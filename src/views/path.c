@@ -472,19 +472,10 @@ struct hop {
 	const struct span_link *link;	/* the message; NULL: none */
 };
 
-/* The message of the trace that the span took first. */
-static const struct span_link *message_of(const struct tree *t, const struct span *s)
-{
-	for (uint32_t i = 0; i < s->n_links; i++)
-		if (s->links[i].trace_id == t->trace_id && s->links[i].span_id != s->span_id)
-			return &s->links[i];
-	return NULL;
-}
-
 /* The span above the node, or itself, that took a message; else the top of its tree. */
 static int hop_above(const struct tree *t, int node)
 {
-	while (t->nodes[node].parent >= 0 && !message_of(t, t->nodes[node].span))
+	while (t->nodes[node].parent >= 0 && !span_message(t->nodes[node].span))
 		node = t->nodes[node].parent;
 	return node;
 }
@@ -494,7 +485,7 @@ static int last_hop(const struct tree *t)
 	int last = t->root;
 
 	for (int i = 0; i < t->n; i++)
-		if (t->nodes[i].span->end_ns > t->nodes[last].span->end_ns && message_of(t, t->nodes[i].span))
+		if (t->nodes[i].span->end_ns > t->nodes[last].span->end_ns && span_message(t->nodes[i].span))
 			last = i;
 	return last;
 }
@@ -508,7 +499,7 @@ static GArray *hops_of(const struct tree *t)
 
 	while (node >= 0) {
 		const struct span *s = t->nodes[node].span;
-		const struct span_link *l = message_of(t, s);
+		const struct span_link *l = span_message(s);
 		int64_t from = CLAMP(l ? l->in_ns : s->begin_ns, s->begin_ns, s->end_ns);
 		struct hop hop = { node, from, MIN(to, s->end_ns), l };
 		if (hop.from > hop.to)
@@ -529,25 +520,37 @@ static void add_message(struct path_walk *w, const struct hop *sender, const str
 	struct path_segment before = of_node(w, sender->node, sender->to, sent);
 	struct path_segment s = of_node(w, hop->node, sent, hop->from);
 
-	before.thread = s.thread = ID_NONE;
+	before.thread = ID_NONE;
 	add(w, &before);
 	s.part = PART_HANDOFF;
-	s.message = hop->link->name;
+	s.message = hop->link;
+	s.cpu_holder = hop->link->cpu_holder;
 	add(w, &s);
+}
+
+/* Before a message whose link is unsure, or whose sender is missing, nothing is known. */
+static void walk_trace(struct path_walk *w)
+{
+	g_autoptr(GArray) hops = hops_of(w->t);
+	const struct hop *first = &g_array_index(hops, struct hop, hops->len - 1);
+	struct path_segment unknown = of_node(w, w->t->root, span_at(w, w->t->root)->begin_ns, first->from);
+
+	unknown.thread = ID_NONE;
+	add(w, &unknown);
+	for (guint i = hops->len; i-- > 0;) {
+		const struct hop *hop = &g_array_index(hops, struct hop, i);
+		if (i + 1 < hops->len)
+			add_message(w, hop + 1, hop);
+		walk_span(w, hop->node, hop->from, hop->to);
+	}
 }
 
 GArray *path_of_trace(struct history *h, const struct tree *t)
 {
-	g_autoptr(GArray) hops = hops_of(t);
 	struct path_walk w;
 
 	walk_init(&w, h, t);
-	for (guint i = hops->len; i-- > 0;) {
-		const struct hop *hop = &g_array_index(hops, struct hop, i);
-		if (i + 1 < hops->len)
-			add_message(&w, hop + 1, hop);
-		walk_span(&w, hop->node, hop->from, hop->to);
-	}
+	walk_trace(&w);
 	return walk_clear(&w);
 }
 
@@ -589,11 +592,13 @@ static enum part waited_part(const struct span *s, int64_t at)
 
 GArray *path_shares(const struct tree *t, int node)
 {
-	const struct span *s = t->nodes[node].span;
 	GArray *shares = g_array_new(FALSE, FALSE, sizeof(struct path_share));
 	struct path_walk w;
 	walk_init(&w, NULL, t);
-	walk_span(&w, node, s->begin_ns, s->end_ns);
+	if (node == PATH_TRACE)
+		walk_trace(&w);
+	else
+		walk_span(&w, node, span_at(&w, node)->begin_ns, span_at(&w, node)->end_ns);
 	ARRAY_EACH(const struct path_segment, p, w.path) {
 		if (p->depth)
 			add_share(shares, p->via, waited_part(t->nodes[p->via].span, p->begin_ns),
@@ -715,8 +720,10 @@ char *path_words(const struct timeline *tl, const struct path_segment *p)
 		return g_string_free(text, FALSE);
 	}
 	g_string_append(text, part_info[p->part].id);
-	if (p->message)
-		g_string_append_printf(text, ": %s on its way", p->message);
+	if (p->message) {
+		g_string_append_printf(text, ": %s on its way", p->message->name);
+		return g_string_free(text, FALSE);
+	}
 	if (p->cpu_holder != ID_NONE) {
 		g_autofree char *label = thread_label_new(tl, p->cpu_holder, p->end_ns);
 		g_string_append_printf(text, p->holder_is_own ? " while %s works for it" : " behind %s", label);

@@ -30,14 +30,15 @@ struct path_segment {
 	bool holder_is_own;		/* that thread worked for the request itself */
 	unsigned depth;			/* distance in wakers from a span of the tree; 0: on the span */
 	int via;			/* the node that waited; .node itself if depth is 0 */
-	const char *message;		/* name of the message that was on its way to .node; the span's; or NULL */
+	const struct span_link *message;	/* that was on its way to .node; the span's; or NULL */
 };
 
 /* The segments (struct path_segment) of a node's span by time, without gaps, from its beginning to its end. h must
  * outlive the array. Free with g_array_unref(). */
 GArray *path_of(struct history *h, const struct tree *t, int node);
 /* The same of a trace whose spans are linked by messages: backwards from the last span that took one, and on to the
- * spans that sent them, to the root, or to a link that is unsure. Only that of the root if it ended last. */
+ * spans that sent them, to the root. Before a link that is unsure, it is unknown. Only that of the root if it ended
+ * last. The segments sum to trace_duration(). */
 GArray *path_of_trace(struct history *h, const struct tree *t);
 
 /* How much of the segment the thread spent in the part; all parts sum to the segment's length. The times of several
@@ -52,8 +53,10 @@ struct path_share {
 	enum part part;
 	int64_t ns;			/* above 0 */
 };
-/* The shares of a node's path; they sum to its span's duration. Free with g_array_unref(). */
+/* The shares of a node's path; they sum to its span's duration. Of the way of a message, the node is the span that took
+ * it, and the part PART_HANDOFF. Free with g_array_unref(). */
 GArray *path_shares(const struct tree *t, int node);
+#define PATH_TRACE (-1)			/* as the node: path_of_trace() */
 
 /* Sets .critical of nodes below the root. A node is critical if its parent is, and if the trace's path spends at least
  * a tenth of the parent's time on it or on threads that it waited for. */

@@ -138,7 +138,10 @@ static void add_sentences(struct rows *rows, struct history *h, const struct tre
 	const struct span *s = t->nodes[node].span;
 	char took[TIMEFMT_LEN];
 	struct why why;
-	why_find(h, t, node, &why);
+	if (node == t->root)
+		why_find_trace(h, t, &why);
+	else
+		why_find(h, t, node, &why);
 	g_autofree char *sentence = why_sentence(h, t, node, &why);
 	g_autofree char *about = g_strdup_printf("%s of %s, %08x: %s", s->name,
 		s->service, value_short_id(s->trace_id),

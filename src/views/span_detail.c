@@ -120,6 +120,17 @@ static void add_way(struct detail *d, const char *what, int64_t ns, int64_t erro
 		add(d, "  %8s  %s", timefmt_duration(took, ns), what);
 }
 
+/* What the thread that took the message, or was late, did meanwhile. */
+static void add_way_of(struct detail *d, const struct span_link *l)
+{
+	char ran[TIMEFMT_LEN], runnable[TIMEFMT_LEN], blocked[TIMEFMT_LEN];
+	g_autofree char *behind = l->cpu_holder == ID_NONE ? NULL : thread_label_new(d->tl, l->cpu_holder, l->in_ns);
+	if (l->ran_ns || l->runnable_ns || l->blocked_ns)
+		add(d, "  %9s  its thread meanwhile ran %s, waited for a CPU %s%s%s, was blocked %s", "",
+		    timefmt_duration(ran, l->ran_ns), timefmt_duration(runnable, l->runnable_ns),
+		    behind ? " behind " : "", behind ? behind : "", timefmt_duration(blocked, l->blocked_ns));
+}
+
 /* The messages that it took. */
 static void add_links(struct detail *d)
 {
@@ -135,7 +146,20 @@ static void add_links(struct detail *d)
 		    "another span may have sent it" : "");
 		add(d, "  %9s  trace %016" G_GINT64_MODIFIER "x  span %016" G_GINT64_MODIFIER "x%s", "", l->trace_id,
 		    l->span_id, l->span_id == s->parent_id ? ", its parent" : "");
+		add_way_of(d, l);
 	}
+}
+
+static void add_late(struct detail *d)
+{
+	const struct span_link *l = span_late(d->s);
+	char late[TIMEFMT_LEN], every[TIMEFMT_LEN];
+	if (!l)
+		return;
+	heading(d, "Late");
+	add(d, "  %9s  later than %s after the one before it began", timefmt_duration(late, l->in_ns - l->out_ns),
+	    timefmt_duration(every, l->every_ns));
+	add_way_of(d, l);
 }
 
 /* Network time between a client and the server that answers it. */
@@ -348,6 +372,7 @@ GPtrArray *span_detail(const struct rows *rows, const struct waterfall_row *row)
 	add_cpu_holders(&d);
 	add_gap(&d, row);
 	add_links(&d);
+	add_late(&d);
 	add_waits(&d, rows, row);
 	add_segments(&d);
 	add_annotations(&d);

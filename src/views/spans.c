@@ -256,6 +256,12 @@ static GETTER(get_link_ns)
 	return s->n_links ? value_int(VALUE_NS, s->links[0].in_ns - s->links[0].out_ns) : value_none();
 }
 
+static GETTER(get_late)
+{
+	const struct span_link *l = span_late(SPAN(row));
+	return l ? value_int(VALUE_NS, l->in_ns - l->out_ns) : value_none();
+}
+
 static const struct column columns[] = {
 	COLUMNS_SPAN,
 	COLUMNS_PARTS
@@ -277,6 +283,8 @@ static const struct column columns[] = {
 		 get_linked_from),
 	COLUMN_N("link_ns", "TRANSPORT", VALUE_NS, 0, 0, "from sending the first of its messages to taking it; "
 		 "between hosts as far as their clocks agree", get_link_ns),
+	COLUMN_N("late_ns", "LATE", VALUE_NS, 0, 0,
+		 "how much later it began than it was due (every= of a rule); null: not late, or unknown", get_late),
 };
 
 static int compare(const void *va, const void *vb)

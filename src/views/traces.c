@@ -7,6 +7,7 @@
 #include "views/evicted.h"
 #include "views/registry.h"
 #include "views/explanations.h"
+#include "views/usual.h"
 
 #include "base/limits.h"
 #include "base/sort.h"
@@ -21,6 +22,12 @@ static GETTER(get_duration)
 	return value_bound(VALUE_NS, span_duration(ROW(row)->root), !ROW(row)->has_root);
 }
 
+static GETTER(get_to_last)
+{
+	const struct trace_row *r = ROW(row);
+	return r->has_messages ? value_bound(VALUE_NS, r->took_ns, !r->has_root) : value_none();
+}
+
 /* An explanation needs the tree of the trace. It is made at first use and cached, so rows that are never shown cost
  * nothing. */
 static GETTER(get_why)
@@ -31,6 +38,16 @@ static GETTER(get_why)
 		r->why = rows_text((struct rows *)rows, why ? why : "");
 	}
 	return value_text(*r->why ? r->why : NULL);
+}
+
+static GETTER(get_explanation)
+{
+	struct trace_row *r = (struct trace_row *)row;
+	if (!r->columns.explanation) {
+		g_autofree char *text = why_trace_sentence(explanations_history(rows->extra), r->root->trace_id);
+		r->columns.explanation = rows_text((struct rows *)rows, text ? text : "");
+	}
+	return value_text(*r->columns.explanation ? r->columns.explanation : NULL);
 }
 
 static int compare_begin(const void *va, const void *vb)
@@ -131,6 +148,8 @@ static const struct column columns[] = {
 		    SPAN_MEMBER(end_ns)),
 	COLUMN_N("duration_ns", "DURATION", VALUE_NS, 8, 0, "of its root span (so far)",
 		 get_duration),
+	COLUMN_OPTIONAL("to_last_ns", "TO LAST", VALUE_NS, 7, 6, "from there to the end of the last span that took "
+			"one of its messages; null: none ended later than its root", get_to_last),
 	COLUMN_N("self_ns", "SELF", VALUE_NS, 0, 0, "of its root span, less what its children cover",
 		 SPAN_MEMBER(self_ns)),
 	COLUMN_N("spans", "SPANS", VALUE_COUNT, 5, 5, "halves count one each", MEMBER(struct trace_row, n_spans)),
@@ -140,14 +159,15 @@ static const struct column columns[] = {
 	COLUMN_T("state", "STATE", 10, 3, "complete, open, partial, or incomplete: spans are missing",
 		 MEMBER(struct trace_row, state)),
 	COLUMN_N("x_usual_ratio", "xUSUAL", VALUE_RATIO, 6, 1,
-		 USUAL_TIMES("its duration"), MEMBER(struct trace_row, x_usual, .none = IF_NEGATIVE)),
+		 USUAL_TIMES("its duration, with messages to_last_ns"),
+		 MEMBER(struct trace_row, x_usual, .none = IF_NEGATIVE)),
 	COLUMNS_PARTS
 	COLUMN_FLEX("why", "WHY", 18, "why it took so long", get_why),
 	COLUMN_T("all_services", "WITH SERVICES", 0, 0, "services of all its spans",
 		 get_all_services),
 	COLUMN_T("all_names", "WITH SPANS", 0, 0, "names of all its spans", get_all_names),
 	COLUMNS_SAID("all its spans", get_tags, get_annotations, get_severity),
-	COLUMN_EXPLANATION(span_get_explanation),
+	COLUMN_EXPLANATION(get_explanation),
 	COLUMN_N("missing_spans", "MISSING", VALUE_COUNT, 0, 0,
 		 "spans that others name as their parent, but that the trace does not have",
 		 MEMBER(struct trace_row, n_missing)),
@@ -205,7 +225,7 @@ static const char *state_of(const struct trace_info *t, bool missing)
 	return span_state_name[t->open ? SPAN_OPEN : t->partial || !t->has_root ? SPAN_PARTIAL : SPAN_COMPLETE];
 }
 
-static void add_trace(struct rows *rows, const struct history *h, const struct trace_info *t)
+static void add_trace(struct rows *rows, struct history *h, const struct trace_info *t)
 {
 	const GArray *missing = timeline_missing_spans(rows->tl, t->trace_id);
 	struct trace_row *r = common_new(rows, sizeof(*r));
@@ -217,11 +237,15 @@ static void add_trace(struct rows *rows, const struct history *h, const struct t
 	r->state = state_of(t, missing != NULL);
 	r->n_spans = t->n_spans;
 	r->n_services = count_services(rows->tl, t->trace_id);
-	r->x_usual = history_x_usual(h, t->root);
+	r->x_usual = usual_x_trace(h, t);
+	r->took_ns = trace_duration(t);
+	r->usual_ns = usual_trace_duration(h, t);
+	r->is_slow = usual_trace_is_slow(h, t);
+	r->has_messages = t->taken_ns > t->root->end_ns;
 	r->c.row.key[0] = t->trace_id;
 	r->c.row.key[1] = 0;
 	r->c.row.open = t->open;
-	r->c.row.marked = t->errors > 0 || usual_is_slow(history_usual(h, t->root), span_duration(t->root));
+	r->c.row.marked = t->errors > 0 || r->is_slow;
 	r->c.row.drill.span_id = 0;
 	r->c.row.drill.span_kind = -1;
 }

@@ -112,10 +112,13 @@ int64_t usual_ns(const struct shares *usual, const struct share *of)
 struct near { int64_t off, begin_ns; uint64_t trace_id, span_id; enum span_kind kind; };
 
 struct operation {
+	uint64_t key;			/* operation_key() */
 	const char *service, *name;	/* reftexts, referenced */
 	uint64_t count;			/* its spans when .near was found */
 	int n;
 	struct near near[USUAL_REQUESTS];	/* by .off, then in order of beginning */
+	struct hist length;		/* of traces with messages; else unused, as the next one */
+	int64_t p25;
 	bool made;
 	struct shares usual;		/* .list NULL: unknown */
 };
@@ -137,6 +140,7 @@ void usuals_free(struct usuals *u)
 			reftext_unref(g_array_index(usual->list, struct share, k).name);
 		}
 		shares_clear(usual);
+		hist_clear(&op->length);
 		reftext_unref(op->service);
 		reftext_unref(op->name);
 	}
@@ -163,27 +167,34 @@ static bool is_nearer(const struct near *a, const struct near *b)
 	return a->span_id < b->span_id;
 }
 
-static uint64_t operation_key(const struct operation_info *info)
+static uint64_t operation_key(const char *service, const char *name, bool server)
 {
-	return reftext_pair(info->service, info->name) * 2 + info->server;
+	return reftext_pair(service, name) * 2 + server;
 }
 
-static void add_near(struct usuals *u, const struct operation_info *info, const struct span *s)
+static struct operation *operation_in(const struct usuals *u, uint64_t key)
 {
-	uint64_t key = operation_key(info);
 	uint32_t at = intmap_get(&u->at, key);
-	if (at == INTMAP_NONE) {
-		at = u->operations->len;
-		intmap_set(&u->at, key, at);
-		g_array_set_size(u->operations, at + 1);
-		struct operation *new = &g_array_index(u->operations, struct operation, at);
-		new->service = reftext_ref(info->service);
-		new->name = reftext_ref(info->name);
-		new->count = hist_count(&info->duration);
-	}
-	struct operation *op = &g_array_index(u->operations, struct operation, at);
-	struct near x = { ABS(span_duration(s) - info->p25), s->begin_ns, s->trace_id, s->span_id, s->kind };
-	int most = (int)MIN(hist_count(&info->duration) / 4, USUAL_REQUESTS), i = op->n;
+	return at == INTMAP_NONE ? NULL : &g_array_index(u->operations, struct operation, at);
+}
+
+static struct operation *add_operation(struct usuals *u, const char *service, const char *name, bool server)
+{
+	uint64_t key = operation_key(service, name, server);
+	struct operation *have = operation_in(u, key);
+	if (have)
+		return have;
+	struct operation new = { .key = key, .service = reftext_ref(service), .name = reftext_ref(name) };
+	intmap_set(&u->at, key, u->operations->len);
+	g_array_append_val(u->operations, new);
+	return operation_in(u, key);
+}
+
+/* off: how far the span, or its trace, is from the usual (ns). */
+static void add_near(struct operation *op, const struct span *s, int64_t off)
+{
+	struct near x = { off, s->begin_ns, s->trace_id, s->span_id, s->kind };
+	int most = (int)MIN(op->count / 4, USUAL_REQUESTS), i = op->n;
 	if (i == most && !is_nearer(&x, &op->near[i - 1]))
 		return;
 	i -= i == most;
@@ -201,8 +212,11 @@ static struct usuals *usuals_new(const struct history *h)
 	for (size_t i = 0; i < timeline_n_spans(h->tl); i++) {
 		const struct span *s = timeline_span(h->tl, i);
 		const struct operation_info *info = span_has_duration(s) ? known_operation(h, s) : NULL;
-		if (info)
-			add_near(u, info, s);
+		struct operation *op = info ? add_operation(u, info->service, info->name, info->server) : NULL;
+		if (!op)
+			continue;
+		op->count = hist_count(&info->duration);
+		add_near(op, s, ABS(span_duration(s) - info->p25));
 	}
 	return u;
 }
@@ -215,6 +229,7 @@ static int by_trace(const void *va, const void *vb)
 	return ORDER(a->trace_id, b->trace_id);
 }
 
+/* node: or PATH_TRACE. */
 static void add_request(struct shares *usual, const struct tree *t, int node)
 {
 	struct shares one;
@@ -233,7 +248,7 @@ static void add_request(struct shares *usual, const struct tree *t, int node)
 	shares_clear(&one);
 }
 
-static void make_usual(const struct history *h, struct operation *op)
+static void make_usual(const struct history *h, struct operation *op, bool of_traces)
 {
 	g_autoptr(blk_tree) t = NULL;
 	uint32_t spans = 0;
@@ -250,7 +265,7 @@ static void make_usual(const struct history *h, struct operation *op)
 		}
 		int node = tree_find(t, x->span_id, (int)x->kind);
 		if (node >= 0)
-			add_request(&op->usual, t, node);
+			add_request(&op->usual, t, of_traces ? PATH_TRACE : node);
 		n += node >= 0;
 	}
 	for (guint i = 0; i < op->usual.list->len; i++)
@@ -263,8 +278,7 @@ static void make_usual(const struct history *h, struct operation *op)
 static struct operation *find_operation(struct history *h, const struct operation_info *info)
 {
 	struct usuals *u = h->usuals;
-	uint32_t at = u ? intmap_get(&u->at, operation_key(info)) : INTMAP_NONE;
-	struct operation *op = at == INTMAP_NONE ? NULL : &g_array_index(u->operations, struct operation, at);
+	struct operation *op = u ? operation_in(u, operation_key(info->service, info->name, info->server)) : NULL;
 	if (u && u->version == timeline_facts(h->tl)->version)
 		return op;
 	if (op && (hist_count(&info->duration) - op->count) * FRESH < op->count)
@@ -281,7 +295,7 @@ const struct shares *usual_of(struct history *h, const struct span *s)
 	if (!op)
 		return NULL;
 	if (!op->made)
-		make_usual(h, op);
+		make_usual(h, op, false);
 	return op->usual.list ? &op->usual : NULL;
 }
 
@@ -289,4 +303,107 @@ int64_t usual_duration(const struct history *h, const struct span *s)
 {
 	const struct operation_info *info = known_operation(h, s);
 	return info ? info->p25 : -1;
+}
+
+/* ---- traces with messages ---- */
+
+static bool has_messages(const struct trace_info *t)
+{
+	return t->taken_ns > t->root->end_ns;
+}
+
+/* Are its duration and its root known? */
+static bool counts(const struct trace_info *t)
+{
+	return has_messages(t) && t->has_root && !t->open && span_has_duration(t->root);
+}
+
+static uint64_t key_of_root(const struct span *root)
+{
+	return operation_key(root->service, root->name, root->kind == SPAN_SERVER);
+}
+
+/* The shares stay until there are an eighth more traces, as they need the trees of some. */
+static void take_made(struct operation *to, struct operation *from)
+{
+	if (!from || !from->made || (to->count - from->count) * FRESH >= from->count)
+		return;
+	to->made = true;
+	to->usual = from->usual;
+	from->usual = (struct shares){ 0 };
+}
+
+static struct usuals *usual_traces_new(const struct history *h)
+{
+	struct usuals *u = g_new0(struct usuals, 1);
+	u->version = timeline_facts(h->tl)->version;
+	u->operations = g_array_new(FALSE, TRUE, sizeof(struct operation));
+	for (size_t i = 0; i < timeline_n_traces(h->tl); i++) {
+		const struct trace_info *t = timeline_trace(h->tl, i);
+		const struct span *r = t->root;
+		if (counts(t))
+			hist_add(&add_operation(u, r->service, r->name, r->kind == SPAN_SERVER)->length,
+				 trace_duration(t));
+	}
+	ARRAY_EACH(struct operation, op, u->operations) {
+		op->count = hist_count(&op->length);
+		op->p25 = hist_quantile(&op->length, 0.25);
+	}
+	for (size_t i = 0; u->operations->len && i < timeline_n_traces(h->tl); i++) {
+		const struct trace_info *t = timeline_trace(h->tl, i);
+		struct operation *op = counts(t) ? operation_in(u, key_of_root(t->root)) : NULL;
+		if (op && op->count >= USUAL_LEAST)
+			add_near(op, t->root, ABS(trace_duration(t) - op->p25));
+	}
+	return u;
+}
+
+/* NULL: no trace with messages and such a root is known. */
+static struct operation *traces_like(struct history *h, const struct trace_info *t)
+{
+	struct usuals *before = h->usual_traces;
+	if (!before || before->version != timeline_facts(h->tl)->version) {
+		h->usual_traces = usual_traces_new(h);
+		ARRAY_EACH(struct operation, op, h->usual_traces->operations)
+			take_made(op, before ? operation_in(before, op->key) : NULL);
+		usuals_free(before);
+	}
+	return operation_in(h->usual_traces, key_of_root(t->root));
+}
+
+const struct shares *usual_of_trace(struct history *h, const struct trace_info *t)
+{
+	struct operation *op = has_messages(t) ? traces_like(h, t) : NULL;
+	if (!has_messages(t))
+		return usual_of(h, t->root);
+	if (!op || op->count < USUAL_LEAST)
+		return NULL;
+	if (!op->made)
+		make_usual(h, op, true);
+	return op->usual.list ? &op->usual : NULL;
+}
+
+int64_t usual_trace_duration(struct history *h, const struct trace_info *t)
+{
+	const struct operation *op = has_messages(t) ? traces_like(h, t) : NULL;
+	if (!has_messages(t))
+		return usual_duration(h, t->root);
+	return op && op->count >= USUAL_LEAST ? op->p25 : -1;
+}
+
+int64_t usual_of_any_trace(struct history *h, const struct trace_info *t)
+{
+	const struct operation *op = has_messages(t) ? traces_like(h, t) : NULL;
+	return !has_messages(t) ? history_usual(h, t->root) : op ? op->p25 : -1;
+}
+
+double usual_x_trace(struct history *h, const struct trace_info *t)
+{
+	int64_t usual = usual_of_any_trace(h, t);
+	return usual > 0 && t->root->state != SPAN_PARTIAL ? (double)trace_duration(t) / (double)usual : -1;
+}
+
+bool usual_trace_is_slow(struct history *h, const struct trace_info *t)
+{
+	return usual_is_slow(usual_of_any_trace(h, t), trace_duration(t));
 }

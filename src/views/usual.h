@@ -36,7 +36,7 @@ struct shares {
 	struct intmap at;		/* private */
 };
 
-/* The shares of a node's span. Free with shares_clear(). */
+/* The shares of a node's span; PATH_TRACE: of the trace. Free with shares_clear(). */
 void shares_init(struct shares *s, const struct tree *t, int node);
 /* The span's own parts, all of its own phase: its children are not looked at. */
 void shares_init_alone(struct shares *s, const struct tree *t, int node);
@@ -49,6 +49,14 @@ const struct shares *usual_of(struct history *h, const struct span *s);
 int64_t usual_ns(const struct shares *usual, const struct share *of);
 /* history_usual(), but -1 with fewer than USUAL_LEAST spans. */
 int64_t usual_duration(const struct history *h, const struct span *s);
+
+/* The same of a trace: how long it took (trace_duration()), and its shares (path_of_trace()). Where spans took its
+ * messages, the usual is that of traces with messages and an equal root; else that of the root. */
+const struct shares *usual_of_trace(struct history *h, const struct trace_info *t);
+int64_t usual_trace_duration(struct history *h, const struct trace_info *t);
+int64_t usual_of_any_trace(struct history *h, const struct trace_info *t);	/* as history_usual() */
+double usual_x_trace(struct history *h, const struct trace_info *t);	/* as history_x_usual() */
+bool usual_trace_is_slow(struct history *h, const struct trace_info *t);
 
 /* Private to history.c. */
 struct usuals;

@@ -10,6 +10,7 @@
 #include "views/path.h"
 #include "views/registry.h"
 #include "views/traces.h"
+#include "views/usual.h"
 
 #include <string.h>
 
@@ -112,89 +113,16 @@ static void count_whole(struct waterfall *w)
 	intmap_clear(&services);
 }
 
-#define LONG_SHARE 10		/* messages that take less than this part (1/n) of the trace's time are not named */
-
-/* Of the messages between spans of the trace, the one with the longest way (*ret_ns): the span that took it. NULL: none
- * whose link is sure has a notable way. */
-static const struct span *longest_message(const struct waterfall *w, int64_t *ret_ns)
-{
-	const struct span *taker = NULL;
-	*ret_ns = (w->end_ns - w->begin_ns) / LONG_SHARE;
-	for (int i = 0; i < w->tree->n; i++) {
-		const struct span *s = w->tree->nodes[i].span;
-		for (uint32_t k = 0; k < s->n_links; k++) {
-			const struct span_link *l = &s->links[k];
-			if (l->unsure || l->trace_id != w->trace_id || l->in_ns - l->out_ns <= *ret_ns)
-				continue;
-			*ret_ns = l->in_ns - l->out_ns;
-			taker = s;
-		}
-	}
-	return taker;
-}
-
-static void add_message(GString *text, const struct waterfall *w)
-{
-	char way[TIMEFMT_LEN], all[TIMEFMT_LEN];
-	int64_t ns;
-	const struct span *taker = longest_message(w, &ns);
-
-	if (taker)
-		g_string_append_printf(text, "%sthe message to %s (%s) was on its way for %s of the trace's %s",
-				       text->len ? "; " : "", taker->name, taker->service, timefmt_duration(way, ns),
-				       timefmt_duration(all, w->end_ns - w->begin_ns));
-}
-
-/* Of the spans that took a message of the trace when its root had ended, so that the root's causes say nothing of them:
- * the longest. -1: none that took a notable time. */
-static int longest_hop(const struct waterfall *w)
-{
-	int64_t most = (w->end_ns - w->begin_ns) / LONG_SHARE;
-	int hop = -1;
-
-	for (int i = 0; i < w->tree->n; i++) {
-		const struct span *s = w->tree->nodes[i].span;
-		for (uint32_t k = 0; k < s->n_links; k++) {
-			if (s->links[k].trace_id != w->trace_id || s->begin_ns < w->root->end_ns ||
-			    !span_has_duration(s) || span_duration(s) <= most)
-				continue;
-			most = span_duration(s);
-			hop = i;
-		}
-	}
-	return hop;
-}
-
-/* Returns the node to blame; -1: none. */
-static int add_hop(GString *text, const struct waterfall *w)
-{
-	struct why why;
-	int hop = longest_hop(w);
-
-	if (hop < 0)
-		return -1;
-	why_find(w->history, w->tree, hop, &why);
-	g_autofree char *sentence = why_sentence(w->history, w->tree, hop, &why);
-	const struct span *s = w->tree->nodes[hop].span;
-	if (!sentence)
-		return -1;
-	g_string_append_printf(text, "%s%s (%s): %s", text->len ? "; " : "", s->name, s->service, sentence);
-	return why.n ? why.node : -1;
-}
-
 static void add_explanation(struct rows *rows, struct waterfall *w)
 {
 	struct why why;
-	w->usual_ns = history_usual(w->history, w->root);
-	w->x_usual = history_x_usual(w->history, w->root);
-	why_find(w->history, w->tree, w->tree->root, &why);
+	const struct trace_info *t = timeline_find_trace(w->history->tl, w->trace_id);
+	w->usual_ns = usual_of_any_trace(w->history, t);
+	w->x_usual = usual_x_trace(w->history, t);
+	why_find_trace(w->history, w->tree, &why);
 	g_autofree char *sentence = why_sentence(w->history, w->tree, w->tree->root, &why);
-	bool is_instant = w->root->state == SPAN_COMPLETE && !span_duration(w->root) && w->end_ns > w->root->end_ns;
-	g_autoptr(GString) text = g_string_new(is_instant ? NULL : sentence);
-	int hop = add_hop(text, w);
-	add_message(text, w);
-	w->why = text->len ? rows_text(rows, text->str) : NULL;
-	w->blamed = why.n || hop < 0 ? why.node : hop;
+	w->why = sentence ? rows_text(rows, sentence) : NULL;
+	w->blamed = why.node;
 }
 
 static void waterfall_free(void *data)

@@ -172,7 +172,11 @@ static const struct span_wait *own_wait(const struct tree *t, int node, enum par
 static void find_waited(struct history *h, const struct tree *t, struct why_cause *c)
 {
 	c->waker = c->culprit = c->culprit_cpu_holder = ID_NONE;
-	if (part_is_runnable(c->part))
+	if (c->part == PART_HANDOFF && span_message(t->nodes[c->node].span)) {
+		c->message = span_message(t->nodes[c->node].span);
+		c->culprit = c->message->runnable_ns * 2 >= c->ns ? c->message->cpu_holder : ID_NONE;
+	}
+	if (part_is_runnable(c->part) || c->message)
 		return;
 	c->wait = own_wait(t, c->node, c->part);
 	if (!c->wait)
@@ -189,10 +193,10 @@ static enum part larger_runnable(const struct span *s)
 	return s->part[PART_PREEMPTED] >= s->part[PART_WAKEUP] ? PART_PREEMPTED : PART_WAKEUP;
 }
 
-/* Of a span far down in a large tree, only its own parts. */
+/* Of a span far down in a large tree, only its own parts. node: or PATH_TRACE. */
 static void find_shares(struct shares *s, const struct tree *t, int node)
 {
-	if (tree_is_walked(t, node))
+	if (node == PATH_TRACE || tree_is_walked(t, node))
 		shares_init(s, t, node);
 	else
 		shares_init_alone(s, t, node);
@@ -205,10 +209,10 @@ static int compare_causes(const void *va, const void *vb)
 	return ORDER(b->excess_ns, a->excess_ns) ?: a->node - b->node ?: ORDER(a->part, b->part);
 }
 
-/* An open span below may last longer than the explained one: only the time inside counts, as the path has it. */
-static void find_causes(struct history *h, const struct tree *t, int node, struct why *ret)
+/* An open span below may last longer than the explained one: only the time inside counts, as the path has it. node: or
+ * PATH_TRACE. */
+static void find_causes(struct history *h, const struct tree *t, int node, const struct shares *usual, struct why *ret)
 {
-	const struct shares *usual = usual_of(h, t->nodes[node].span);
 	g_autoptr(GArray) causes = g_array_new(FALSE, FALSE, sizeof(struct why_cause));
 	int share = usual ? REST_SHARE : REST_SHARE_UNUSUAL;
 	struct shares s;
@@ -232,14 +236,37 @@ static void find_causes(struct history *h, const struct tree *t, int node, struc
 	}
 }
 
+/* Sets .excess_ns. False: it is within the usual. */
+static bool is_slow(struct why *why)
+{
+	why->excess_ns = why->ns - MAX(why->usual_ns, 0);
+	if (why->ns > 0 && (why->usual_ns < 0 || !usual_includes(why->usual_ns, why->ns)))
+		return true;
+	why->excess_ns = 0;
+	return false;
+}
+
 void why_find(struct history *h, const struct tree *t, int node, struct why *ret)
 {
 	const struct span *s = t->nodes[node].span;
-	*ret = (struct why){ .node = node, .usual_ns = usual_duration(h, s) };
-	if (span_duration(s) <= 0 || (ret->usual_ns >= 0 && usual_includes(ret->usual_ns, span_duration(s))))
+	*ret = (struct why){ .node = node, .ns = span_duration(s), .usual_ns = usual_duration(h, s) };
+	if (is_slow(ret))
+		find_causes(h, t, node, usual_of(h, s), ret);
+	if (ret->n)
+		ret->node = ret->cause[0].node;
+}
+
+void why_find_trace(struct history *h, const struct tree *t, struct why *ret)
+{
+	const struct trace_info *info = timeline_find_trace(h->tl, t->trace_id);
+	if (!info || info->taken_ns <= t->nodes[t->root].span->end_ns) {
+		why_find(h, t, t->root, ret);
 		return;
-	ret->excess_ns = span_duration(s) - MAX(ret->usual_ns, 0);
-	find_causes(h, t, node, ret);
+	}
+	*ret = (struct why){ .node = t->root, .ns = trace_duration(info),
+			     .usual_ns = usual_trace_duration(h, info) };
+	if (is_slow(ret))
+		find_causes(h, t, PATH_TRACE, usual_of_trace(h, info), ret);
 	if (ret->n)
 		ret->node = ret->cause[0].node;
 }
@@ -436,6 +463,89 @@ static void add_held_up(GString *text, struct history *h, const struct span_wait
 		g_string_append_printf(text, " holding the lock that %u others waited for", n);
 }
 
+/* ---- messages ---- */
+
+/* The span that was on the thread longest in an interval. */
+struct busy { int64_t from, to, ns; const struct span *span; };
+
+static void note_busy(const struct span *s, void *data)
+{
+	struct busy *b = data;
+	int64_t ns = MIN(s->end_ns, b->to) - MAX(s->begin_ns, b->from);
+	if (ns < b->ns || (ns == b->ns && b->span && span_duration(s) <= span_duration(b->span)))
+		return;
+	b->ns = ns;
+	b->span = s;
+}
+
+/* What the span that the message waited for did: "slept", "waited for a CPU, behind hog/7". */
+static void add_busy(GString *text, const struct history *h, const struct busy *b)
+{
+	int64_t ns;
+	enum part p = part_largest(b->span->part, NULL, NULL);
+	g_autofree char *label = part_is_runnable(p) ? neighbour_main(h->tl, b->span, &ns) : NULL;
+	g_string_append_printf(text, " was in %s", b->span->name);
+	if (*part_info[p].held)
+		g_string_append_printf(text, ", which %s", part_info[p].held);
+	if (label)
+		g_string_append_printf(text, ", behind %s", label);
+}
+
+/* Appends what the thread that took the message, or was late, did meanwhile: most of the `ns`, or nothing. */
+static void add_way(GString *text, struct history *h, const struct span_link *l, int64_t ns, const struct span *s)
+{
+	char buf[TIMEFMT_LEN];
+	struct busy b = { .from = l->out_ns, .to = l->in_ns };
+	g_autofree char *label = thread_label_new(h->tl, s->thread, l->in_ns);
+	g_autofree char *behind = l->cpu_holder == ID_NONE ? NULL : thread_label_new(h->tl, l->cpu_holder, l->in_ns);
+	history_spans_of(h, s->thread, l->out_ns, l->in_ns, note_busy, &b);
+	if (b.span && b.ns * 2 >= ns) {
+		g_string_append_printf(text, "; %s", label);
+		add_busy(text, h, &b);
+		g_string_append_printf(text, ", for %s of it", timefmt_duration(buf, b.ns));
+	} else if (l->runnable_ns * 2 >= ns) {
+		g_string_append_printf(text, "; %s waited for a CPU for %s of it", label,
+				       timefmt_duration(buf, l->runnable_ns));
+		if (behind)
+			g_string_append_printf(text, ", behind %s", behind);
+	} else if (l->ran_ns * 2 >= ns) {
+		g_string_append_printf(text, "; %s ran for %s of it", label, timefmt_duration(buf, l->ran_ns));
+	} else if (l->blocked_ns * 2 >= ns) {
+		g_string_append_printf(text, "; %s waited for it for %s", label, timefmt_duration(buf, l->blocked_ns));
+	}
+}
+
+#define LATE_SHARE 10		/* a span that is late by less than this part (1/n) of its period is in time */
+
+static bool is_late(const struct span_link *l)
+{
+	return l && (l->in_ns - l->out_ns) >= l->every_ns / LATE_SHARE;
+}
+
+/* "; began 38ms late: p/7 was in other, which slept, for 37ms of it". */
+static void add_late(GString *text, struct history *h, const struct span *s)
+{
+	const struct span_link *l = span_late(s);
+	char buf[TIMEFMT_LEN];
+	if (!is_late(l))
+		return;
+	g_string_append_printf(text, "%s%s began %s late", text->len ? "; " : "", s->name,
+			       timefmt_duration(buf, l->in_ns - l->out_ns));
+	add_way(text, h, l, l->in_ns - l->out_ns, s);
+}
+
+static void add_message(GString *text, struct history *h, const struct why_cause *c, const struct span *s)
+{
+	char buf[TIMEFMT_LEN];
+	g_string_append_printf(text, "the message to %s", s->name);
+	if (*s->service)
+		g_string_append_printf(text, " (%s)", s->service);
+	g_string_append_printf(text, " was on its way for %s", timefmt_duration(buf, c->ns));
+	add_way(text, h, c->message, c->ns, s);
+}
+
+/* ---- sentences ---- */
+
 /* Appends what the span did, on which object, and which thread ended the wait. */
 static void add_cause(GString *text, struct history *h, const struct tree *t, const struct why_cause *c)
 {
@@ -496,17 +606,22 @@ char *why_sentence(struct history *h, const struct tree *t, int asked, const str
 {
 	GString *text = g_string_new(NULL);
 	char buf[TIMEFMT_LEN];
-	if (span_duration(t->nodes[asked].span) <= 0)
+	if (why->ns <= 0)
 		g_string_append(text, no_time(t->nodes[asked].span));
 	for (unsigned i = 0; i < why->n; i++) {
 		const struct why_cause *c = &why->cause[i];
 		g_string_append(text, i ? "; and " : "");
-		add_where(text, t, asked, c->node);
-		add_cause(text, h, t, c);
+		if (c->message) {
+			add_message(text, h, c, t->nodes[c->node].span);
+		} else {
+			add_where(text, t, asked, c->node);
+			add_cause(text, h, t, c);
+		}
 		g_autofree char *share = i ? g_strdup_printf("+%s", timefmt_duration(buf, c->excess_ns)) :
 			share_of(why, c);
 		g_string_append_printf(text, " (%s)", share);
 	}
+	add_late(text, h, t->nodes[asked].span);
 	return g_string_free(text, !text->len);
 }
 
@@ -536,14 +651,33 @@ static void add_short(GString *text, const struct history *h, const struct span 
 		add_object(text, h, s, c, ": ");
 }
 
+/* NULL: it was in time. */
+static char *short_late(const struct span *s)
+{
+	const struct span_link *l = span_late(s);
+	char buf[TIMEFMT_LEN];
+	return is_late(l) ? g_strdup_printf("began %s late", timefmt_duration(buf, l->in_ns - l->out_ns)) : NULL;
+}
+
+/* "message to take /scan: 20ms, behind hog/7". */
+static char *short_message(const struct history *h, const struct why_cause *c, const struct span *s)
+{
+	char buf[TIMEFMT_LEN];
+	g_autofree char *label = c->culprit == ID_NONE ? NULL : thread_label_new(h->tl, c->culprit, c->message->in_ns);
+	return g_strdup_printf("message to %s: %s%s%s", s->name, timefmt_duration(buf, c->ns), label ? ", behind " : "",
+			       label ? label : "");
+}
+
 char *why_short(struct history *h, const struct tree *t, int asked, const struct why *why)
 {
 	const struct why_cause *c = &why->cause[0];
 	const struct span *top = t->nodes[asked].span, *s = why->n ? t->nodes[c->node].span : top;
-	if (span_duration(top) <= 0)
+	if (why->ns <= 0)
 		return g_strdup(no_time(top));
 	if (!why->n)
-		return NULL;
+		return short_late(top);
+	if (c->message)
+		return short_message(h, c, s);
 	GString *text = g_string_new(NULL);
 	bool lock = c->part == PART_FUTEX;
 	if (c->node != asked)
@@ -561,12 +695,23 @@ char *why_short(struct history *h, const struct tree *t, int asked, const struct
 	return g_string_free(text, FALSE);
 }
 
-char *why_trace(struct history *h, uint64_t trace_id)
+static char *words_of_trace(struct history *h, uint64_t trace_id,
+			    char *(*words)(struct history *, const struct tree *, int, const struct why *))
 {
 	g_autoptr(blk_tree) t = timeline_tree_new(h->tl, trace_id);
 	struct why why;
 	if (t->root < 0)
 		return NULL;
-	why_find(h, t, t->root, &why);
-	return why_short(h, t, t->root, &why);
+	why_find_trace(h, t, &why);
+	return words(h, t, t->root, &why);
+}
+
+char *why_trace(struct history *h, uint64_t trace_id)
+{
+	return words_of_trace(h, trace_id, why_short);
+}
+
+char *why_trace_sentence(struct history *h, uint64_t trace_id)
+{
+	return words_of_trace(h, trace_id, why_sentence);
 }

@@ -20,6 +20,7 @@ struct why_cause {
 	int64_t ns;			/* time on the critical path in this phase (service and name) and part */
 	int64_t excess_ns;		/* how much of .ns exceeds its usual; above 0, at most why.excess_ns */
 	const struct span_wait *wait;	/* the longest wait of that part; NULL: none retained */
+	const struct span_link *message;	/* the part is the way of this message to the span; or NULL */
 	/* Set if a thread ended the wait: */
 	uint32_t waker;			/* thread; ID_NONE */
 	uint32_t culprit;		/* end of the waker chain, if the waker was waiting, too; ID_NONE */
@@ -35,6 +36,7 @@ struct why_cause {
 
 struct why {
 	int node;			/* the first cause's; without a cause the requested span */
+	int64_t ns;			/* duration of the span, or of the trace (trace_duration()) */
 	int64_t usual_ns;		/* usual duration of the operation; -1: unknown */
 	int64_t excess_ns;		/* the duration above it */
 	unsigned n;			/* causes; 0: within the usual, or no duration is known */
@@ -42,13 +44,17 @@ struct why {
 };
 
 void why_find(struct history *h, const struct tree *t, int node, struct why *ret);
+/* Of the whole trace: with messages, of its critical path (path_of_trace()); else of its root. Its sentences are asked
+ * of the root. */
+void why_find_trace(struct history *h, const struct tree *t, struct why *ret);
 /* "lock: waited 54.7ms for a lock; thumbd-w0/254 slept holding it (1e9873c2) (52.1ms of 54.9ms over the usual)".
  * NULL: within the usual. Free with g_free(), here and below. */
 char *why_sentence(struct history *h, const struct tree *t, int asked, const struct why *why);
 /* "lock: futex, woken by thumbd-w0/254"; NULL: within the usual. */
 char *why_short(struct history *h, const struct tree *t, int asked, const struct why *why);
-/* why_find() and why_short() for the root of a trace. */
+/* why_find_trace() of a trace, with why_short() or why_sentence(). */
 char *why_trace(struct history *h, uint64_t trace_id);
+char *why_trace_sentence(struct history *h, uint64_t trace_id);
 
 /* The longest wait of the span that counts as this part (PART_N: any part). NULL: none. */
 const struct span_wait *why_longest_wait(const struct span *s, enum part part);

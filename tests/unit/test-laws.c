@@ -1252,6 +1252,59 @@ static void test_durations(void)
 	g_assert_nonnull(strstr(report, ",p,call,localhost,7,7,1,60,59,59,"));
 }
 
+/* What the thread that takes a message did while it was on its way: it slept, was woken, waited behind another thread,
+ * and ran. */
+static void test_ways(void)
+{
+	install("[send]\nend=p:send\nduration=0\nname=send ${n}\nend_link_out=msg(n)\n"
+		"[take]\nbegin=p:take\nend=p:taken\nlink_in=msg(n)\nparent=link\nname=take ${n}\n");
+	g_autofree char *report = every_cut("ways",
+		"5 1 sched_switch prev_tid=8 prev_state=1 next_tid=9 prev_comm=\"q\" next_comm=\"hog\"\n"
+		"10 0 u:p:send n=5 ctx.vtid=7 ctx.vpid=7\n16 1 sched_waking tid=8\n"
+		"50 1 sched_switch prev_tid=9 prev_state=0 next_tid=8 prev_comm=\"hog\" next_comm=\"q\"\n"
+		"53 1 u:p:take n=5 ctx.vtid=8 ctx.vpid=8\n60 1 u:p:taken ctx.vtid=8 ctx.vpid=8\n"
+		"61 0 u:p:send n=6 ctx.vtid=7 ctx.vpid=7\n"
+		"70 1 u:p:take n=6 ctx.vtid=8 ctx.vpid=8\n80 1 u:p:taken ctx.vtid=8 ctx.vpid=8\n");
+	rules_install(NULL, NULL);
+	static const char *const ways[] = {
+		"\"out_ns\":10,\"in_ns\":53,\"unsure\":false,\"ran_ns\":3,\"runnable_ns\":34,\"blocked_ns\":6,"
+		"\"cpu_holder\":{\"pid\":null,\"tid\":9,", "\"out_ns\":61,\"in_ns\":70,\"unsure\":false,\"ran_ns\":9,"
+		"\"runnable_ns\":0,\"blocked_ns\":0,\"cpu_holder\":null",
+	};
+	for (size_t i = 0; i < G_N_ELEMENTS(ways); i++)
+		if (!strstr(report, ways[i]))
+			g_error("no %s in %s", ways[i], strstr(report, "\"links\":[{"));
+}
+
+/* Spans that begin again and again: in time, late, after a lost one, another key, a period that no entry has. */
+static void test_every(void)
+{
+	install("[table period]\nevent=p:init\nkey=h\nvalue=${ns}\n"
+		"[tick]\nbegin=p:tick\nend=p:tock\nkey=h, thread\nname=tick\nevery=${period[h]}\n");
+#define TICK(at, h) at " 1 u:p:tick h=" h " ctx.vtid=8 ctx.vpid=8\n"
+	g_autofree char *report = every_cut("every",
+		"1 1 sched_switch prev_tid=0 prev_state=0 next_tid=8 prev_comm=\"s\" next_comm=\"q\"\n"
+		"2 1 u:p:init h=5 ns=10 ctx.vtid=8 ctx.vpid=8\n" TICK("10", "5") TICK("20", "5") TICK("31", "5")
+		"33 1 sched_switch prev_tid=8 prev_state=0 next_tid=9 prev_comm=\"q\" next_comm=\"hog\"\n"
+		"60 1 sched_switch prev_tid=9 prev_state=0 next_tid=8 prev_comm=\"hog\" next_comm=\"q\"\n"
+		TICK("63", "5") TICK("64", "6") TICK("90", "6")
+		"95 1 u@localhost:!lost begin=91 end=95 events=1\n" TICK("99", "5"));
+#undef TICK
+	rules_install(NULL, NULL);
+	static const char *const lates[] = {
+		"\"late\":{\"due_ns\":30,\"late_ns\":1,\"every_ns\":10,\"ran_ns\":1,\"runnable_ns\":0,",
+		"\"late\":{\"due_ns\":41,\"late_ns\":22,\"every_ns\":10,\"ran_ns\":3,\"runnable_ns\":19,"
+		"\"blocked_ns\":0,\"cpu_holder\":{\"pid\":null,\"tid\":9,",
+	};
+	guint n = 0;
+	for (const char *at = report; (at = strstr(at, "\"late\":{")); at++)
+		n++;
+	for (size_t i = 0; i < G_N_ELEMENTS(lates); i++)
+		if (!strstr(report, lates[i]))
+			g_error("no %s in %s", lates[i], strstr(report, "\"late\":{"));
+	g_assert_cmpuint(n % G_N_ELEMENTS(lates), ==, 0);
+}
+
 /* Functions, with one exit that is missing, and one entry. */
 static void test_functions(void)
 {
@@ -1915,6 +1968,15 @@ static void add_calls(void)
 	g_test_add_func("/laws/restart", test_restart);
 }
 
+static void add_laws_of_links(void)
+{
+	g_test_add_func("/laws/durations", test_durations);
+	g_test_add_func("/laws/links", test_links);
+	g_test_add_func("/laws/links-by-texts", test_links_by_texts);
+	g_test_add_func("/laws/ways", test_ways);
+	g_test_add_func("/laws/every", test_every);
+}
+
 int main(int argc, char **argv)
 {
 	static const char *const names[] = {
@@ -1947,10 +2009,7 @@ int main(int argc, char **argv)
 	g_test_add_data_func("/laws/ruled/ctf2/ust-both/ctf-2", "ctf2/ust-both/ctf-2", test_ruled);
 	g_test_add_func("/laws/silences", test_silences);
 	g_test_add_func("/laws/annotations", test_annotations);
-	g_test_add_func("/laws/durations", test_durations);
 	g_test_add_func("/laws/tables", test_tables);
-	g_test_add_func("/laws/links", test_links);
-	g_test_add_func("/laws/links-by-texts", test_links_by_texts);
 	g_test_add_func("/laws/functions", test_functions);
 	g_test_add_func("/laws/functions-fast", test_functions_fast);
 	g_test_add_func("/laws/counters", test_counters);
@@ -1992,5 +2051,6 @@ int main(int argc, char **argv)
 	g_test_add_func("/laws/containers-of-user-space", test_containers_of_user_space);
 	g_test_add_func("/laws/clock-back", test_clock_back);
 	g_test_add_func("/laws/clock-back-spans", test_clock_back_in_spans);
+	add_laws_of_links();
 	return g_test_run();
 }

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Links of spans by rules: what they say of messages, in views and exports. */
+#include "lib/check_views.h"
 #include "lib/sources.h"
 #include "export/export.h"
 #include "state/publish/model.h"
 #include "state/spans/rules.h"
 #include "state/store/timeline.h"
+#include "views/causes.h"
 #include "views/path.h"
 #include "views/span_detail.h"
 #include "views/spans.h"
@@ -170,10 +172,10 @@ static void test_late_message(void)
 	static const char text[] = "[hop]\nbegin=p:hop\nend=p:end\nkey=id\nname=hop ${id}\nservice=s\n"
 		"link_in=m(n)\nlink_out=m(n)\nparent=link\n";
 	static const struct { const char *third, *loss, *says; } each[] = {
-		{ "40", "", "the message to hop 3 (s) was on its way for 20ns of the trace's 31ns" },
-		{ "40", "30 0 u@a:!lost begin=22 end=30 events=5\n",
-		  "the message to hop 2 (s) was on its way for 10ns of the trace's 31ns" },
-		{ "20", "", "the message to hop 2 (s)" },
+		{ "40", "", "the message to hop 3 (s) was on its way for 20ns (20ns of 31ns); and the message to hop 2 "
+			    "(s) was on its way for 10ns (+10ns)" },
+		{ "40", "30 0 u@a:!lost begin=22 end=30 events=5\n", "30ns, cause unknown" },
+		{ "20", "", "the message to hop 2 (s) was on its way for 10ns (10ns of 12ns)" },
 	};
 	for (size_t i = 0; i < G_N_ELEMENTS(each); i++) {
 		g_autofree char *script = g_strdup_printf(
@@ -198,8 +200,8 @@ static void test_late_hop(void)
 		"[take]\nbegin=p:take\nend=p:taken\nname=take ${n}\nservice=b\nlink_in=m(n)\nparent=link\n";
 #define TAKEN(at) at " 1 u:p:taken n=5 ctx.vtid=8 ctx.vpid=8\n"
 	static const struct { const char *sleeps, *says; } each[] = {
-		{ "30", "take 5 (b): slept 50ns (50ns of 80ns); and computed 29ns (+29ns); the message" },
-		{ "70", "take 5 (b): computed 69ns (69ns of 80ns); the message" },
+		{ "30", "take 5 in b: slept 50ns (50ns of 90ns); and take 5 in b: computed 29ns (+29ns)" },
+		{ "70", "take 5 in b: computed 69ns (69ns of 90ns)" },
 		{ "30", NULL },
 	};
 	for (size_t i = 0; i < G_N_ELEMENTS(each); i++) {
@@ -218,7 +220,7 @@ static void test_late_hop(void)
 		query_set_trace(&q, named(tl, "send")->trace_id);
 		struct rows *rows = view_waterfall.build(tl, &q);
 		const char *why = waterfall_of(rows)->why;
-		if (each[i].says ? !why || !strstr(why, each[i].says) : why && strstr(why, "take 5 (b):"))
+		if (each[i].says ? !why || !strstr(why, each[i].says) : why && strstr(why, "take 5 in b:"))
 			g_error("%zu: %s", i, why);
 		rows_free(rows);
 	}
@@ -277,10 +279,86 @@ static void test_unsure_path(void)
 	g_autoptr(blk_history) h = history_new(tl);
 	g_autoptr(GArray) path = path_of_trace(h, t);
 
-	g_assert_cmpuint(path->len, ==, 2);	/* hop 2 sent its message as it began */
-	g_assert_cmpint(g_array_index(path, struct path_segment, 0).begin_ns, ==, 20);
-	g_assert_cmpstr(g_array_index(path, struct path_segment, 0).message, ==, "m");
-	g_assert_cmpint(g_array_index(path, struct path_segment, 1).end_ns, ==, 41);
+	g_assert_cmpuint(path->len, ==, 3);	/* hop 2 sent its message as it began */
+	g_assert_cmpint(g_array_index(path, struct path_segment, 0).begin_ns, ==, 10);
+	g_assert_cmpint(g_array_index(path, struct path_segment, 0).part, ==, PART_UNKNOWN);
+	g_assert_cmpint(g_array_index(path, struct path_segment, 1).begin_ns, ==, 20);
+	g_assert_cmpstr(g_array_index(path, struct path_segment, 1).message->name, ==, "m");
+	g_assert_cmpint(g_array_index(path, struct path_segment, 2).end_ns, ==, 41);
+}
+
+#define RUNS(at, cpu, from, was, state, to, name) at " " cpu " sched_switch prev_tid=" from " prev_state=" state \
+	" next_tid=" to " prev_comm=\"" was "\" next_comm=\"" name "\"\n"
+
+#define MARK(at, what) at " 1 u:p:" what " n=99 ctx.vtid=8 ctx.vpid=8\n"
+#define WAKES(at) at " 0 sched_waking tid=8\n"
+static const char slow_rules[] =
+	"[send]\nend=p:send\nduration=0\nname=send\nservice=a\nend_link_out=m(n)\n"
+	"[take]\nbegin=p:take\nend=p:taken\nname=take\nservice=b\nlink_in=m(n)\nparent=link\n"
+	"[other]\nbegin=p:busy\nend=p:idle\nname=other\nservice=b\n";
+
+/* Twelve traces that take 30 ns, and at 2000 the message of one that `slow` continues. */
+static char *traces_and(const char *slow)
+{
+	GString *script = g_string_new(RUNS("1", "1", "8", "q", "1", "0", "s") RUNS("1", "0", "0", "s", "0", "7", "p"));
+	for (int n = 0, at = 100; n < 12; n++, at += 100)
+		g_string_append_printf(script, "%d 0 u:p:send n=%d ctx.vtid=7 ctx.vpid=7\n"
+			WAKES("%d") RUNS("%d", "1", "0", "s", "0", "8", "q")
+			"%d 1 u:p:take n=%d ctx.vtid=8 ctx.vpid=8\n%d 1 u:p:taken ctx.vtid=8 ctx.vpid=8\n"
+			RUNS("%d", "1", "8", "q", "1", "0", "s"), at, n, at + 5, at + 6, at + 10, n, at + 30, at + 31);
+	g_string_append_printf(script, "2000 0 u:p:send n=99 ctx.vtid=7 ctx.vpid=7\n%s", slow);
+	return g_string_free(script, FALSE);
+}
+
+/* One trace took longer than the others: causes and traces say why. */
+static void test_slow_trace(void)
+{
+	static const struct { const char *slow, *ns, *brief, *whole; } each[] = {
+		{ RUNS("2010", "1", "0", "s", "0", "9", "hog") WAKES("2015")
+		  RUNS("2150", "1", "9", "hog", "0", "8", "q") MARK("2160", "take") MARK("2180", "taken"), "180",
+		  "message to take: 160ns, behind hog/9",
+		  "the message to take (b) was on its way for 160ns; q/8 waited for a CPU for 135ns of it, behind "
+		  "hog/9 (150ns of 150ns over the usual)" },
+		{ WAKES("2005") RUNS("2006", "1", "0", "s", "0", "8", "q") MARK("2007", "busy")
+		  RUNS("2010", "1", "8", "q", "1", "0", "s") WAKES("2140") RUNS("2145", "1", "0", "s", "0", "8", "q")
+		  MARK("2150", "idle") MARK("2160", "take") MARK("2180", "taken"), "180",
+		  "message to take: 160ns",
+		  "the message to take (b) was on its way for 160ns; q/8 was in other, which " },
+		{ WAKES("2005") RUNS("2006", "1", "0", "s", "0", "8", "q") MARK("2010", "take")
+		  RUNS("2012", "1", "8", "q", "0", "9", "hog") RUNS("2150", "1", "9", "hog", "0", "8", "q")
+		  MARK("2170", "taken"), "170", "take: b waited 138ns for a CPU",
+		  "take in b: waited 138ns for a CPU, preempted, behind hog/9 138ns (" },
+	};
+	const struct view *const views[] = { &view_causes, view_find("traces") };
+	for (size_t i = 0; i < 2 * G_N_ELEMENTS(each); i++) {
+		g_autofree char *script = traces_and(each[i / 2].slow);
+		g_autofree char *took = g_strdup_printf(i % 2 ? "\"to_last_ns\":%s," : "\"max_ns\":%s,",
+							each[i / 2].ns);
+		g_autoptr(blk_timeline) tl = timeline_by(slow_rules, script);
+		struct view_query q = VIEW_QUERY_INIT;
+		struct rows *rows = views[i % 2]->build(tl, &q);
+		g_autofree char *text = check_view_text(views[i % 2], rows, FORMAT_JSON);
+		rows_free(rows);
+		assert_has(text, each[i / 2].brief);
+		assert_has(text, took);
+		assert_has(text, i % 2 ? "\"to_last_ns\":30," : each[i / 2].whole);
+	}
+}
+
+/* A timer's callback is late since its thread was in another callback: WHY says that. */
+static void test_late(void)
+{
+	static const char text[] = "[tick]\nbegin=p:tick\nend=p:tock\nkey=thread\nname=tick\nevery=100\n"
+		"[other]\nbegin=p:busy\nend=p:idle\nname=other\n";
+	g_autoptr(blk_timeline) tl = timeline_by(text, RUNS("1", "1", "0", "s", "0", "8", "q")
+		MARK("100", "tick") MARK("110", "tock") MARK("200", "tick") MARK("210", "tock") MARK("290", "busy")
+		RUNS("291", "1", "8", "q", "1", "0", "s") WAKES("385") RUNS("385", "1", "0", "s", "0", "8", "q")
+		MARK("390", "idle") MARK("391", "tick") MARK("400", "tock"));
+	struct view_query q = VIEW_QUERY_INIT;
+	struct rows *rows = view_find("traces")->build(tl, &q);
+	g_autofree char *text_of = check_view_text(view_find("traces"), rows, FORMAT_JSON);
+	rows_free(rows);
+	assert_has(text_of, "tick began 91ns late; q/8 was in other, which was blocked, for 90ns of it");
 }
 
 int main(int argc, char **argv)
@@ -295,6 +373,8 @@ int main(int argc, char **argv)
 	g_test_add_func("/links/late-hop", test_late_hop);
 	g_test_add_func("/links/path", test_path);
 	g_test_add_func("/links/unsure-path", test_unsure_path);
+	g_test_add_func("/links/slow-trace", test_slow_trace);
+	g_test_add_func("/links/late", test_late);
 	g_test_add_func("/links/exports", test_exports);
 	g_test_add_func("/links/views", test_views);
 	return g_test_run();

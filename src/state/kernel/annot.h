@@ -19,10 +19,11 @@ enum annot_type { ANNOT_EVENT, ANNOT_STRING, ANNOT_INT, ANNOT_NOTE };
  * together, .trace is the mark's key, .parent the parent's key, and .span the rule's number. A tag belongs to the
  * annotation before it. A note belongs to the innermost open span of its thread; until pairs.h knows that one, .trace
  * and .span are ANNOT_NO_SPAN. A definition (MARK_DEFINE, state/spans/lookups.h) belongs to no span: .key means .val
- * from now on. A link belongs to the annotation before it; .address is its key, and .key its name.
+ * from now on. A link belongs to the annotation before it; .address is its key, and .key its name. So does
+ * MARK_EVERY: .val is after how many ns the next span of the key is due.
  */
 enum annot_mark { MARK_NONE, MARK_BEGIN, MARK_END, MARK_TAG, MARK_NOTE, MARK_DEFINE, MARK_LINK_OUT,
-		  MARK_LINK_IN, MARK_WHOLE, MARK_N };
+		  MARK_LINK_IN, MARK_WHOLE, MARK_EVERY, MARK_N };
 #define ANNOT_NO_SPAN UINT64_MAX
 #define RULE_FUNCTION UINT32_MAX	/* a function: the key is its thread */
 
@@ -65,8 +66,9 @@ struct annot {
 	uint32_t next;		/* the next one of its trace's list; ID_NONE: none, or it is in no list; see spans.c */
 	uint64_t address;	/* of a function; 0: an exit without an address (cyg_profile_fast); of a link: its
 				 * key, then the trace of the other span, whose id is .parent; of a whole span, which
-				 * ends at .ts: its duration (ns) */
-	int64_t out_ts;		/* of a link that was taken: ns, when it was sent; private to pairs.h and spans.c */
+				 * ends at .ts: its duration (ns); of MARK_EVERY: the key, then the ns of .val */
+	int64_t out_ts;		/* of a link that was taken: ns, when it was sent; of MARK_EVERY: when the span before
+				 * it began; private to pairs.h and spans.c */
 	struct snap *snap;	/* owned by slice.snaps; NULL: the thread's parts of time are unknown */
 };
 

@@ -489,6 +489,24 @@ static uint64_t first_link(const struct ruled *at)
 	return RULE_NO_KEY;
 }
 
+/* A number of ns, or a text that names it, after which the next span with the key is due, the thread apart. */
+static void add_every(struct fed_event *f, const struct ruled *at, const struct annot *of)
+{
+	uint64_t key = at->r->every.texts ? key_of(at, &at->r->begin_key) : RULE_NO_KEY;
+	if (key == RULE_NO_KEY)
+		return;
+	struct annot a = *of;
+	a.type = ANNOT_STRING;
+	a.mark = MARK_EVERY;
+	a.key = strtab_add(f->s->texts, "due");
+	a.val = fill(at, &at->r->every);
+	a.address = key;
+	a.looks_up = at->r->every.looks_up ? LOOKS_UP_VALUE : 0;
+	a.thread = ID_NONE;
+	a.by_kernel = false;
+	add_annot(f, &a, false);
+}
+
 static struct annot rule_mark(struct fed_event *f, unsigned number, enum annot_mark mark)
 {
 	struct annot a = annot_of_event(f);
@@ -641,6 +659,7 @@ static void rule_begins(struct fed_event *f, const struct rule_use *u)
 	if (r->parent == PARENT_LINK)
 		a.parent = first_link(&at);
 	add_annot(f, &a, false);
+	add_every(f, &at, &a);
 	link_event(f, &at, &a);
 	tag_fields(f, &at, &a);
 }

@@ -32,15 +32,32 @@ static struct {
 	GMutex lock;
 } table;
 
-static bool begins_before(const struct rule *r)
+bool rule_takes(const struct rule_event *e)
 {
-	return r->is_whole && !r->at_once;
+	ARRAY_EACH(const struct rule_link, l, e->links)
+		if (!l->out)
+			return true;
+	return false;
 }
 
-static bool is_end_of_whole(const GArray *ended)
+/* Needs its beginning, or its end, what came before it? */
+static bool begin_looks_back(const struct rule *r)
 {
-	for (guint i = 0; ended && i < ended->len; i++)
-		if (begins_before(rule_at(g_array_index(ended, struct rule_use, i).rule)))
+	return rule_takes(&r->begin) || r->every.texts;
+}
+
+static bool end_looks_back(const struct rule *r)
+{
+	return (r->is_whole && !r->at_once) || rule_takes(&r->end);
+}
+
+static bool row_looks_back(const struct ruled_row *row)
+{
+	for (guint i = 0; row->ended && i < row->ended->len; i++)
+		if (end_looks_back(rule_at(g_array_index(row->ended, struct rule_use, i).rule)))
+			return true;
+	for (guint i = 0; row->begun && i < row->begun->len; i++)
+		if (begin_looks_back(rule_at(g_array_index(row->begun, struct rule_use, i).rule)))
 			return true;
 	return false;
 }
@@ -77,11 +94,13 @@ static bool has_patterns(const struct rules *rules)
 	return false;
 }
 
-static bool has_whole(const struct rules *rules)
+static bool any_looks_back(const struct rules *rules)
 {
-	for (guint i = 0; rules && i < rules->all->len; i++)
-		if (begins_before(g_ptr_array_index(rules->all, i)))
+	for (guint i = 0; rules && i < rules->all->len; i++) {
+		const struct rule *r = g_ptr_array_index(rules->all, i);
+		if (end_looks_back(r) || begin_looks_back(r))
 			return true;
+	}
 	return false;
 }
 
@@ -94,7 +113,7 @@ struct rules *rules_put(struct rules *r)
 	table.generation++;
 	table.of = NULL;
 	table.of_full = NULL;
-	g_atomic_int_set(&table.looks_back, has_whole(r) && !has_patterns(r));
+	g_atomic_int_set(&table.looks_back, any_looks_back(r) && !has_patterns(r));
 	return before;
 }
 
@@ -435,7 +454,7 @@ static uint16_t make_class_row(const char *event, uint16_t row)
 	sub.needs = NULL;
 	size_t made = add_row(&sub, row == NO_ROW ? NO_ROW : table.rows[row].base);
 	bind(made, event);
-	if (is_end_of_whole(table.rows[made].ended))
+	if (row_looks_back(&table.rows[made]))
 		g_atomic_int_set(&table.looks_back, true);
 	return (uint16_t)made;
 }
@@ -443,7 +462,7 @@ static uint16_t make_class_row(const char *event, uint16_t row)
 uint16_t rules_row_of_class(const char *event, uint16_t row)
 {
 	if (row != NO_ROW && rules_has_row(row)) {	/* patterns that match it were bound with it */
-		if (is_end_of_whole(table.rows[row].ended))
+		if (row_looks_back(&table.rows[row]))
 			g_atomic_int_set(&table.looks_back, true);
 		return row;
 	}

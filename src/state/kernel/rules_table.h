@@ -93,7 +93,7 @@ struct rule {
 	const struct preset *preset;	/* that it is a rule of (state/spans/presets.h); NULL: none */
 	struct rule_event begin, end;
 	struct rule_key begin_key, end_key, parent_key;	/* .parent_key: fields of the begin event */
-	struct rule_template text, service;		/* .texts NULL: not given */
+	struct rule_template text, service, every;	/* .texts NULL: not given */
 	GArray *tags;			/* guint: fields of the begin event */
 	GArray *looked_tags;		/* struct rule_tag: entries of tables */
 	enum rule_parent parent;
@@ -180,8 +180,9 @@ const GArray *rules_ended_by(unsigned row);
  * blk_subscription.row_of_class of that table. */
 uint16_t rules_row_of_class(const char *event, uint16_t row);
 size_t rules_capacity(void);		/* rows that the table can have; without patterns: rows that it has */
-/* May an event of what was opened be a whole span, which begins before it (rule.is_whole)? Known once its class is
- * declared; of rules without any pattern at once. Any thread. */
+bool rule_takes(const struct rule_event *e);	/* has it a link_in? */
+/* May an event of what was opened be a whole span, which begins before it (rule.is_whole), or take a message, whose way
+ * began before it? Known once its class is declared; of rules without any pattern at once. Any thread. */
 bool rules_look_back(void);
 /* A number that changes whenever rules are installed. */
 unsigned rules_generation(void);

@@ -76,7 +76,7 @@ struct slice {
 	bool stitching;			/* a merge with its neighbour is running */
 	bool no_spans, live;		/* slice_without_spans(); slice_live() */
 	bool no_fast_path;		/* slice_without_fast_path() */
-	bool looks_back;		/* an event may be a whole span: what came before it is needed */
+	bool looks_back;		/* of an event of rules, what came before it is needed: rules_look_back() */
 	bool history;			/* it was folded and thinned: see slice_history.h */
 	uint64_t n_thinned;		/* number of traces that were dropped by that */
 	size_t path_bytes, path_room;	/* bytes of paths and their bound, see slice_bound_paths() */

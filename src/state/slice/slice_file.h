@@ -13,7 +13,7 @@
 #include "base/watch.h"
 #include "state/slice/slice.h"
 
-#define SLICE_FILE_VERSION 19
+#define SLICE_FILE_VERSION 20
 
 /* A directory that was read: its records of [from, to) (ns) are in the slice. */
 struct slice_source { char *name; int64_t from, to; };

@@ -418,18 +418,67 @@ static void explain_run(struct spans *sp, struct span *span, const struct annot 
 	}
 }
 
-bool explain_back(struct spans *sp, const struct annot *a, struct annot *ret, struct snap *ret_snap)
+/* The annotation's thread `ns` before it, or less if that is not known, as an annotation. False: nothing is known. */
+static bool go_back(struct spans *sp, const struct annot *a, int64_t ns, struct annot *ret, struct snap *ret_snap)
 {
-	if (a->mark != MARK_WHOLE || !a->snap || a->borrows || a->thread == ID_NONE)
+	if (!a->snap || a->borrows || a->thread == ID_NONE)
 		return false;
 	struct thread *t = thread_at(sp->s, thread_follow(sp->s, a->thread));
 	*ret_snap = *a->snap;
 	*ret = *a;
 	ret->snap = ret_snap;
-	ret->ts = thread_look_back(t, a->ts - MIN((int64_t)a->address, SPANS_LOOK_BACK_NS), a->ts, ret_snap->part);
+	ret->ts = thread_look_back(t, a->ts - MIN(ns, SPANS_LOOK_BACK_NS), a->ts, ret_snap->part);
 	ret_snap->wait_index = t->waits_base + explain_first_wait(t, ret->ts);
 	return ret->ts < a->ts;
 }
+
+bool explain_back(struct spans *sp, const struct annot *a, struct annot *ret, struct snap *ret_snap)
+{
+	return a->mark == MARK_WHOLE && go_back(sp, a, (int64_t)a->address, ret, ret_snap);
+}
+
+/* ---- messages ---- */
+
+/* What the thread that took the message did while it was on its way. `taken`: the event that took it. */
+static void explain_way(struct spans *sp, const struct annot *taken, struct span_link *l)
+{
+	struct span way = { 0 };
+	struct annot sent;
+	struct snap snap;
+	int64_t all = 0;
+	sp->parts.waits.len = 0;
+	neighbours_reset(&sp->parts.neighbour_list);
+	if (l->out_ns >= l->in_ns || !go_back(sp, taken, l->in_ns - l->out_ns, &sent, &snap))
+		return;
+	explain_run(sp, &way, &sent, taken);
+	for (unsigned p = 0; p < PART_N; p++)
+		all += p == PART_UNKNOWN ? 0 : way.part[p];
+	if (!sp->s->has_switches || all > taken->ts - sent.ts)
+		return;
+	l->ran_ns = part_sum_cpu(way.part);
+	l->runnable_ns = part_sum_runnable(way.part);
+	l->blocked_ns = all - l->ran_ns - l->runnable_ns;
+	neighbours_sum(sp, &way);
+	if (way.runqueue && way.runqueue->n && way.runqueue->top[0].ns >= way.runqueue->idle_ns)
+		l->cpu_holder = way.runqueue->top[0].thread;
+}
+
+/* A link's annotation follows that of the event that took it. */
+static void explain_links(struct spans *sp, const struct half *h, struct span *span)
+{
+	const struct annot *taken = NULL;
+	uint32_t n = 0;
+	for (guint i = 0; i < h->n_annots && span_n_links(span); i++) {
+		const struct annot *a = annot_of(sp, h, i);
+		bool is_link = a->mark == MARK_LINK_IN, is_due = a->mark == MARK_EVERY && span->is_late;
+		taken = !is_link && !is_due && a->snap ? a : taken;
+		if ((is_link || is_due) && taken && taken->ts == a->ts)
+			explain_way(sp, taken, &span->links[is_due ? span->n_links : n]);
+		n += is_link;
+	}
+}
+
+/* ---- all of a half ---- */
 
 /* May the past that is missing before a whole span's event have been dropped? */
 static bool is_out_of_reach(const struct spans *sp, const struct annot *a)
@@ -491,6 +540,7 @@ void explain_half(struct spans *sp, const struct half *h, struct span *span)
 	const struct annot *x = NULL, *from = NULL;	/* from .. x: consecutive annotations by one thread */
 	struct annot past;
 	struct snap past_snap;
+	explain_links(sp, h, span);
 	sp->parts.waits.len = 0;
 	neighbours_reset(&sp->parts.neighbour_list);
 	for (guint i = 0; i < h->n_annots; i++) {

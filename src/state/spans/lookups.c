@@ -138,7 +138,7 @@ static char *resolved(struct lookups *l, const struct annot *a, uint32_t text, b
 	struct lookup_text c = { .l = l, .a = a, .at = strtab_get(l->s->texts, text) };
 	GString *to = g_string_new(NULL);
 	*ret_known = resolve_part(&c, to);
-	if (!*ret_known && c.missing)
+	if (!*ret_known && c.missing && a->mark != MARK_EVERY)	/* not each key is due again */
 		note(l, c.missing, RULE_TABLE_UNKNOWN);
 	return g_string_free(to, FALSE);
 }

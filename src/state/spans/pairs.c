@@ -476,6 +476,35 @@ static enum pairs_result link_taken(struct pairs *p, struct annot *a)
 	return PAIRS_TAKEN;
 }
 
+/* The ns that the text says; 0: it is no such number. */
+static int64_t every_ns(const struct pairs *p, const struct annot *a)
+{
+	const char *text = strtab_get(p->s->texts, a->val);
+	uint64_t ns;
+	return g_ascii_string_to_unsigned(text, 10, 1, INT64_MAX / 2, &ns, NULL) ? (int64_t)ns : 0;
+}
+
+/* When was the span due? So many ns after the one before it with its key. */
+static enum pairs_result every_taken(struct pairs *p, struct annot *a)
+{
+	uint64_t key = mix(mix(rule_key(a->rule, a, a->address, false, 0), (uint64_t)a->vpid), MARK_EVERY);
+	int64_t ns = p->foreign || p->alone ? 0 : every_ns(p, a);
+	const struct link_out *last = ns ? link_outs_find(p->outs, key) : NULL;
+	const struct link_out before = last ? *last : (struct link_out){ .ts = INT64_MAX };
+	a->trace = p->last.trace;
+	a->span = p->last.span;
+	a->parent = p->last.parent;
+	if (!ns)
+		return PAIRS_FOREIGN;
+	link_outs_put(p->outs, &(struct link_out){ .key = key, .trace = a->trace, .span = a->span, .ts = a->ts,
+						    .host = a->host, .in_kernel = a->in_kernel });
+	if (before.ts > a->ts || a->ts - before.ts <= ns)
+		return PAIRS_FOREIGN;
+	a->out_ts = before.ts;
+	a->address = (uint64_t)ns;
+	return PAIRS_TAKEN;
+}
+
 /* One event is the span. Its parent is the innermost span of its thread that is open still, and was when it began. */
 static void rule_is_whole(struct pairs *p, struct annot *a)
 {
@@ -533,6 +562,8 @@ enum pairs_result pairs_take(struct pairs *p, struct annot *a, bool opens, bool 
 	}
 	if (a->mark == MARK_LINK_OUT || a->mark == MARK_LINK_IN)
 		return (a->mark == MARK_LINK_OUT ? link_sent : link_taken)(p, a);
+	if (a->mark == MARK_EVERY)
+		return every_taken(p, a);
 	p->foreign = false;
 	if (a->mark == MARK_NOTE)
 		note(p, a);

@@ -26,14 +26,6 @@ GArray *rule_links_new(void)
 	return links;
 }
 
-bool rule_links_takes(const struct rule_event *e)
-{
-	ARRAY_EACH(const struct rule_link, l, e->links)
-		if (!l->out)
-			return true;
-	return false;
-}
-
 static bool is_name(const char *name)
 {
 	for (const char *p = name; *p; p++)

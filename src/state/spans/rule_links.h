@@ -12,7 +12,4 @@ GArray *rule_links_new(void);		/* of struct rule_link, which it frees; empty */
  * tables (what is taken is looked for at once). */
 char *rule_links_take(const struct rule_names *n, bool out, const char *text);
 
-/* Has the event a link_in? */
-bool rule_links_takes(const struct rule_event *e);
-
 #endif

@@ -92,6 +92,7 @@ static void rule_free(gpointer p)
 	event_clear(&r->end);
 	rule_template_clear(&r->text);
 	rule_template_clear(&r->service);
+	rule_template_clear(&r->every);
 	key_clear(&r->begin_key);
 	key_clear(&r->end_key);
 	key_clear(&r->parent_key);
@@ -327,6 +328,11 @@ static bool take_service(const struct rules_reading *r, const char *text)
 	return take_template(r, &r->rule->service, text);
 }
 
+static bool take_every(const struct rules_reading *r, const char *text)
+{
+	return take_template(r, &r->rule->every, text);
+}
+
 static bool take_links(const struct rules_reading *r, struct rule_event *e, bool out, const char *text)
 {
 	const struct rule_names names = names_of(r, e);
@@ -463,6 +469,7 @@ static const struct {
 	{ "link_out", take_link_out, OF_SPANS }, { "link_in", take_link_in, OF_SPANS },
 	{ "end_link_out", take_end_link_out, OF_SPANS | OF_WHOLE },
 	{ "end_link_in", take_end_link_in, OF_SPANS | OF_WHOLE },
+	{ "every", take_every, OF_SPANS },
 	{ "duration", take_duration, OF_SPANS | OF_WHOLE }, { "unit", take_unit, OF_SPANS | OF_WHOLE },
 };
 G_STATIC_ASSERT(G_N_ELEMENTS(lines) <= 32);	/* bits of rules_reading.seen */
@@ -559,7 +566,7 @@ static bool check_rule(const struct rules_reading *reading, struct rule *rule)
 		return refuse(&at, "[%s]: begin_key and end_key name different numbers of fields", rule->name);
 	if (rule->parent_key.given && rule->parent != PARENT_RULE)
 		return refuse(&at, "[%s]: parent_key needs parent=RULE", rule->name);
-	if (rule->parent == PARENT_LINK && !rule_links_takes(&rule->begin))
+	if (rule->parent == PARENT_LINK && !rule_takes(&rule->begin))
 		return refuse(&at, "[%s]: parent=link needs link_in=NAME(FIELD, ...)", rule->name);
 	return true;
 }

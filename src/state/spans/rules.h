@@ -12,6 +12,7 @@
  *     parent= parent_key= nested= async=  where it belongs
  *     link_out= link_in=                  messages that the begin event sends, and takes: NAME(field, ...)
  *     end_link_out= end_link_in=          the same of the end event
+ *     every=TEXT                          so many ns after its beginning, the next span with the key is due
  *
  *     end=E duration=FIELD unit=us        instead of begin=: the event of end= is a whole span; duration=0: an instant
  *     [table symbol]                      later names use ${symbol[callback]}

@@ -517,19 +517,35 @@ static struct span_link link_of(const struct spans *sp, const struct annot *a)
 	int64_t lost;
 	return (struct span_link){
 		.out_ns = a->out_ts, .in_ns = a->ts, .trace_id = a->address, .span_id = a->parent,
-		.name = text_of(sp, a->key),
+		.name = text_of(sp, a->key), .cpu_holder = ID_NONE,
 		.unsure = losses_find(&sp->s->losses, a->port >> 1, a->port & 1, a->out_ts, a->ts, &lost),
 	};
+}
+
+/* See span_late(). Events that were lost since the span before it may have had another one. */
+static bool late_of(const struct spans *sp, const struct annot *a, struct span_link *ret)
+{
+	int64_t lost, every = (int64_t)a->address;
+	if (losses_find(&sp->s->losses, a->host, a->in_kernel, a->out_ts, a->ts, &lost))
+		return false;
+	*ret = (struct span_link){ .out_ns = a->out_ts + every, .in_ns = a->ts, .every_ns = every,
+				   .name = text_of(sp, a->key), .cpu_holder = ID_NONE };
+	return true;
 }
 
 static void fill_annots(struct spans *sp, const struct half *h, struct span *span)
 {
 	struct vec *events = &sp->parts.annotations, *tags = &sp->parts.tags, *linked = &sp->parts.linked;
+	const struct annot *every = NULL;
 	events->len = tags->len = linked->len = 0;
 	for (guint i = 0; i < h->n_annots; i++) {
 		const struct annot *a = annot_of(sp, h, i);
 		if (a->mark == MARK_LINK_IN) {
 			*vec_add(linked, struct span_link) = link_of(sp, a);
+			continue;
+		}
+		if (a->mark == MARK_EVERY) {
+			every = a;
 			continue;
 		}
 		if (a->type == ANNOT_NOTE) {
@@ -548,8 +564,9 @@ static void fill_annots(struct spans *sp, const struct half *h, struct span *spa
 	span->n_annotations = events->len;
 	span->tags = tags->data;
 	span->n_tags = tags->len;
-	span->links = linked->data;
 	span->n_links = linked->len;
+	span->is_late = every && late_of(sp, every, vec_add(linked, struct span_link));
+	span->links = linked->data;
 }
 
 /* ---- publication ---- */

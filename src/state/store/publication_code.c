@@ -239,13 +239,22 @@ static void code_annotations(struct span_coder *x, struct span *s)
 		code_reftext(x, &s->tags[i].val);
 		code_bool(x->c, &s->tags[i].is_int);
 	}
-	CODE_ARRAY(x, s->links, s->n_links, 6);
-	for (uint32_t i = 0; i < s->n_links; i++) {
+	uint32_t n_links = (uint32_t)span_n_links(s);
+	CODE_ARRAY(x, s->links, n_links, 11);
+	code_bool(x->c, &s->is_late);
+	s->is_late &= n_links > 0;
+	s->n_links = n_links - s->is_late;
+	for (uint32_t i = 0; i < n_links; i++) {
 		code_instant(x->c, &s->links[i].out_ns);
 		code_instant(x->c, &s->links[i].in_ns);
 		code_u64(x->c, &s->links[i].trace_id);
 		code_u64(x->c, &s->links[i].span_id);
 		code_reftext(x, &s->links[i].name);
+		code_ns(x->c, &s->links[i].every_ns);
+		code_ns(x->c, &s->links[i].ran_ns);
+		code_ns(x->c, &s->links[i].runnable_ns);
+		code_ns(x->c, &s->links[i].blocked_ns);
+		code_thread_id(x, &s->links[i].cpu_holder);
 		code_bool(x->c, &s->links[i].unsure);
 	}
 }

@@ -60,7 +60,7 @@ static size_t span_runqueue_size(const struct span_runqueue *b)
 void span_seal(struct span *s)
 {
 	s->bytes = allocated(1, sizeof *s) + allocated(s->n_annotations, sizeof *s->annotations) +
-		   allocated(s->n_tags, sizeof *s->tags) + allocated(s->n_links, sizeof *s->links) +
+		   allocated(s->n_tags, sizeof *s->tags) + allocated(span_n_links(s), sizeof *s->links) +
 		   allocated(s->n_waits, sizeof *s->waits) +
 		   allocated(s->n_calls, sizeof *s->calls) + allocated(s->n_slow, sizeof *s->slow) +
 		   allocated(s->n_chain, sizeof *s->chain) +
@@ -82,7 +82,7 @@ static void *pack(char **at, const void *from, size_t size)
 struct span *span_pack(const struct span *s)
 {
 	size_t annotations = s->n_annotations * sizeof *s->annotations, tags = s->n_tags * sizeof *s->tags;
-	size_t links = s->n_links * sizeof *s->links;
+	size_t links = span_n_links(s) * sizeof *s->links;
 	size_t waits = s->n_waits * sizeof *s->waits, calls = s->n_calls * sizeof *s->calls;
 	size_t slow = s->n_slow * sizeof *s->slow, chain = s->n_chain * sizeof *s->chain;
 	size_t runqueue = span_runqueue_size(s->runqueue);
@@ -128,6 +128,7 @@ static const struct id_field slow_ids[] = {
 	FIELD(STRING, span_slow_call, name), FIELD(FILE, span_slow_call, file), FIELD(THREAD, span_slow_call, thread),
 };
 static const struct id_field annotation_ids[] = { FIELD(THREAD, span_annotation, thread) };
+static const struct id_field link_ids[] = { FIELD(THREAD, span_link, cpu_holder) };
 static const struct id_field neighbour_ids[] = { FIELD(THREAD, span_neighbour, thread) };
 static const struct id_field span_ids[] = { FIELD(HOST, span, host), FIELD(THREAD, span, thread) };
 
@@ -152,6 +153,7 @@ void span_each_id(struct span *s, void (*visit)(enum span_id kind, uint32_t *id,
 
 	VISIT(&v, s, 1, span_ids);
 	VISIT(&v, s->annotations, s->n_annotations, annotation_ids);
+	VISIT(&v, s->links, span_n_links(s), link_ids);
 	VISIT(&v, s->waits, s->n_waits, wait_ids);
 	VISIT(&v, s->calls, s->n_calls, call_ids);
 	VISIT(&v, s->slow, s->n_slow, slow_ids);
@@ -172,6 +174,14 @@ bool span_is_better_root(const struct span *s, const struct span *than)
 	if (s->end_ns != than->end_ns)
 		return s->end_ns > than->end_ns;
 	return s->span_id < than->span_id;
+}
+
+const struct span_link *span_message(const struct span *s)
+{
+	for (uint32_t i = 0; i < s->n_links; i++)
+		if (s->links[i].trace_id == s->trace_id && s->links[i].span_id != s->span_id)
+			return &s->links[i];
+	return NULL;
 }
 
 struct span *span_ref(struct span *s)

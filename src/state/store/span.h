@@ -38,11 +38,18 @@ struct span_tag {
 	bool is_int;
 };
 
-/* A message that the span took from another one, which is not its parent by this: a link by a rule (rules.h). */
+/* A message that the span took from another one, which is not its parent by this: a link by a rule (rules.h). Also what
+ * a late span was due at: see span_late(). */
 struct span_link {
 	int64_t out_ns, in_ns;		/* when it was sent, and taken, each by its host's clock */
 	uint64_t trace_id, span_id;	/* of the span that sent it */
 	const char *name;		/* of the link */
+	int64_t every_ns;		/* only of span_late(); else 0 */
+	/* What the thread that took it did from .out_ns to .in_ns (ns): ran, was runnable, was blocked; the rest is
+	 * unknown. */
+	int64_t ran_ns, runnable_ns, blocked_ns;
+	uint32_t cpu_holder;		/* thread that ran longest on its CPU while it was runnable; ID_NONE: unknown,
+					 * or the CPU was idle for longer */
 	bool unsure;			/* events were lost meanwhile: a later message may have had the same key */
 };
 
@@ -134,7 +141,7 @@ struct span {
 	int64_t disk_queue_ns;		/* of part[PART_DISK]: its requests were still in the device's queue */
 	struct span_annotation *annotations;	/* n_annotations; likewise the other arrays */
 	struct span_tag *tags;
-	struct span_link *links;	/* in order of .in_ns */
+	struct span_link *links;	/* in order of .in_ns; one more if .is_late */
 	struct span_wait *waits;
 	struct span_call *calls;
 	struct span_slow_call *slow;
@@ -149,6 +156,7 @@ struct span {
 	bool may_end;			/* live: partial, and a later version may have its end */
 	bool lost;			/* part of it is unknown, and kernel events of its host were lost meanwhile */
 	bool out_of_reach;		/* it began longer before its one event than states of threads are kept */
+	bool is_late;			/* see span_late() */
 	bool has_long_text;		/* has a text that .bytes does not count */
 	gatomicrefcount refs;		/* private */
 };
@@ -172,6 +180,22 @@ static inline bool span_is_request(const struct span *s)
 {
 	return s->parent_id == 0 || s->kind == SPAN_SERVER;
 }
+
+static inline size_t span_n_links(const struct span *s)	/* in .links */
+{
+	return (size_t)s->n_links + s->is_late;
+}
+
+/* Of a span that begins again and again (every= of rules), and began later than it was due: .out_ns is when it was due,
+ * .every_ns after the one before it began, and .in_ns when it began; no ids. NULL: it was not late, or that is
+ * unknown. */
+static inline const struct span_link *span_late(const struct span *s)
+{
+	return s->is_late ? &s->links[s->n_links] : NULL;
+}
+
+/* The first message that it took of its own trace; NULL: none. */
+const struct span_link *span_message(const struct span *s);
 
 /* Zipkin's kinds for messages, PRODUCER and CONSUMER, are in this tag of a span of the kinds client and server. */
 #define TAG_KIND "blktop.kind"
@@ -203,7 +227,7 @@ static inline void span_each_text(const struct span *s, void (*visit)(const char
 		visit(s->tags[i].key, data);
 		visit(s->tags[i].val, data);
 	}
-	for (uint32_t i = 0; i < s->n_links; i++)
+	for (size_t i = 0; i < span_n_links(s); i++)
 		visit(s->links[i].name, data);
 }
 

@@ -89,8 +89,14 @@ struct trace_info {
 	bool open, partial;		/* one of its spans is open / partial */
 	bool may_end;			/* one of its spans is open, or may end (struct span) */
 	int64_t begin_ns, end_ns;	/* of all its spans */
+	int64_t taken_ns;		/* end of the last span that took a message of the trace; INT64_MIN: none did */
 	uint32_t n_spans, errors;
 };
+/* How long (ns) the trace took: its root, or from there to the end of the last span that took one of its messages. */
+static inline int64_t trace_duration(const struct trace_info *t)
+{
+	return MAX(t->root->end_ns, t->taken_ns) - t->root->begin_ns;
+}
 /* Traces in order of publication. NULL: no such trace. */
 size_t timeline_n_traces(const struct timeline *tl);
 const struct trace_info *timeline_trace(const struct timeline *tl, size_t i);

@@ -51,6 +51,9 @@ static void count_span(struct trace_info *t, const struct span *s)
 	t->partial |= s->state == SPAN_PARTIAL;
 	t->begin_ns = first ? s->begin_ns : MIN(t->begin_ns, s->begin_ns);
 	t->end_ns = first ? s->end_ns : MAX(t->end_ns, s->end_ns);
+	t->taken_ns = first ? INT64_MIN : t->taken_ns;
+	if (span_message(s))
+		t->taken_ns = MAX(t->taken_ns, s->end_ns);
 	t->errors += s->errors;
 	t->n_spans++;
 }
