@@ -90,7 +90,8 @@ static const struct column columns[] = {
 
 /* ---- grouping ---- */
 
-/* Name of the process that a cause's wait ended by; NULL: none, or the thread's own process. */
+/* Name of the process that a cause's wait ended by; NULL: none, or the thread's own process. Of a message: of the
+ * thread that ran instead of the one that took it. */
 static const char *culprit_of(struct history *h, const struct tree *t, const struct why_cause *c)
 {
 	uint32_t thread = c->culprit != ID_NONE ? c->culprit : c->waker;
@@ -98,7 +99,7 @@ static const char *culprit_of(struct history *h, const struct tree *t, const str
 		return NULL;
 	const struct thread_info *info = timeline_thread(h->tl, thread);
 	const struct thread_info *own = timeline_thread(h->tl, t->nodes[c->node].span->thread);
-	if (!info || (own && info->process == own->process && info->process != ID_NONE))
+	if (!info || (!c->message && own && info->process == own->process && info->process != ID_NONE))
 		return NULL;
 	return timeline_comm(h->tl, thread, c->wait ? c->wait->wake_ns : t->nodes[c->node].span->end_ns);
 }
@@ -107,7 +108,8 @@ static uint64_t key_of(struct history *h, const struct tree *t, const struct spa
 {
 	const struct span *s = t->nodes[c->node].span;
 	uint64_t key = key_text(key_text(key_text(key_text(1, root->service), root->name), s->service), s->name);
-	return key_text(key_int(key, c->part), culprit_of(h, t, c)) | 1;
+	key = key_text(key_int(key, c->part), culprit_of(h, t, c));
+	return (c->message ? key_text(key, c->culprit_span) : key) | 1;
 }
 
 uint64_t cause_key(struct history *h, const struct span *root)

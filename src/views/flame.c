@@ -130,7 +130,8 @@ static void add_segment(struct flame_builder *b, struct flame_row *r, const stru
 
 static void add_request(struct flame_builder *b, struct history *h, const struct tree *t, int root)
 {
-	g_autoptr(GArray) path = path_of(h, t, root);
+	bool whole = root == t->root && root == 0 && tree_end(t, root) == t->n;
+	g_autoptr(GArray) path = whole ? path_of_trace(h, t) : path_of(h, t, root);
 	g_autofree struct flame_row **frames = frames_of_tree(b, t, root);
 	ARRAY_EACH(const struct path_segment, p, path)
 		add_segment(b, frames[p->via - root], p);

@@ -148,8 +148,10 @@ static const struct column columns[] = {
 		    SPAN_MEMBER(end_ns)),
 	COLUMN_N("duration_ns", "DURATION", VALUE_NS, 8, 0, "of its root span (so far)",
 		 get_duration),
-	COLUMN_OPTIONAL("to_last_ns", "TO LAST", VALUE_NS, 7, 6, "from there to the end of the last span that took "
-			"one of its messages; null: none ended later than its root", get_to_last),
+	{ .id = "to_last_ns", .title = "TO LAST", .kind = VALUE_NS, .width = 8, .priority = 1, .optional = true,
+	  .descending = true, .get = get_to_last,
+	  .help = "from there to the end of the last span that took one of its messages; null: none ended later than "
+		  "its root" },
 	COLUMN_N("self_ns", "SELF", VALUE_NS, 0, 0, "of its root span, less what its children cover",
 		 SPAN_MEMBER(self_ns)),
 	COLUMN_N("spans", "SPANS", VALUE_COUNT, 5, 5, "halves count one each", MEMBER(struct trace_row, n_spans)),
@@ -280,25 +282,24 @@ struct rows *traces_build(const struct timeline *tl, const struct view_query *qu
 }
 
 /* Ended traces before open ones, then longest first, then by beginning. */
-static bool is_slower(const struct span *s, const struct span *than)
+static bool is_slower(const struct trace_info *t, const struct trace_info *than)
 {
-	bool closed = s->state != SPAN_OPEN, other = than->state != SPAN_OPEN;
+	bool closed = t->root->state != SPAN_OPEN, other = than->root->state != SPAN_OPEN;
 	if (closed != other)
 		return closed;
-	if (closed && span_duration(s) != span_duration(than))
-		return span_duration(s) > span_duration(than);
-	return compare_roots(s, than) < 0;
+	if (closed && trace_duration(t) != trace_duration(than))
+		return trace_duration(t) > trace_duration(than);
+	return compare_roots(t->root, than->root) < 0;
 }
 
 uint64_t traces_slowest(const struct timeline *tl, const struct view_query *query)
 {
 	struct range range = range_of(tl, query);
-	const struct span *slowest = NULL;
+	const struct trace_info *slowest = NULL;
 	TIMELINE_EACH_TRACE(tl, i, range.from_ns, range.to_ns) {
 		const struct trace_info *t = timeline_trace(tl, i);
-		if ((!slowest || is_slower(t->root, slowest)) && trace_in_range(t, &range) &&
-		    wants_trace(query, tl, t))
-			slowest = t->root;
+		if ((!slowest || is_slower(t, slowest)) && trace_in_range(t, &range) && wants_trace(query, tl, t))
+			slowest = t;
 	}
 	return slowest ? slowest->trace_id : 0;
 }

@@ -168,14 +168,47 @@ static const struct span_wait *own_wait(const struct tree *t, int node, enum par
 	return longest;
 }
 
+/* The span that was on the thread longest in an interval. */
+struct busy { int64_t from, to, ns; const struct span *span; };
+
+static void note_busy(const struct span *s, void *data)
+{
+	struct busy *b = data;
+	int64_t ns = MIN(s->end_ns, b->to) - MAX(s->begin_ns, b->from);
+	if (ns < b->ns || (ns == b->ns && b->span && span_duration(s) <= span_duration(b->span)))
+		return;
+	b->ns = ns;
+	b->span = s;
+}
+
+/* The span that the thread of `s` was in for at least half of the `ns` of a message's way, or of a delay; .span NULL:
+ * none. */
+static struct busy busy_of(struct history *h, const struct span *s, const struct span_link *l, int64_t ns)
+{
+	struct busy b = { .from = l->out_ns, .to = l->in_ns };
+	history_spans_of(h, s->thread, l->out_ns, l->in_ns, note_busy, &b);
+	if (b.ns * 2 < ns)
+		b.span = NULL;
+	return b;
+}
+
+static void find_message(struct history *h, const struct span *s, struct why_cause *c)
+{
+	c->message = c->part == PART_HANDOFF ? span_message(s) : NULL;
+	if (!c->message)
+		return;
+	struct busy b = busy_of(h, s, c->message, c->ns);
+	if (b.span)
+		c->culprit_span = b.span->name;
+	else if (c->message->runnable_ns * 2 >= c->ns)
+		c->culprit = c->message->cpu_holder;
+}
+
 /* Finds the wait and its waker. */
 static void find_waited(struct history *h, const struct tree *t, struct why_cause *c)
 {
 	c->waker = c->culprit = c->culprit_cpu_holder = ID_NONE;
-	if (c->part == PART_HANDOFF && span_message(t->nodes[c->node].span)) {
-		c->message = span_message(t->nodes[c->node].span);
-		c->culprit = c->message->runnable_ns * 2 >= c->ns ? c->message->cpu_holder : ID_NONE;
-	}
+	find_message(h, t->nodes[c->node].span, c);
 	if (part_is_runnable(c->part) || c->message)
 		return;
 	c->wait = own_wait(t, c->node, c->part);
@@ -465,19 +498,6 @@ static void add_held_up(GString *text, struct history *h, const struct span_wait
 
 /* ---- messages ---- */
 
-/* The span that was on the thread longest in an interval. */
-struct busy { int64_t from, to, ns; const struct span *span; };
-
-static void note_busy(const struct span *s, void *data)
-{
-	struct busy *b = data;
-	int64_t ns = MIN(s->end_ns, b->to) - MAX(s->begin_ns, b->from);
-	if (ns < b->ns || (ns == b->ns && b->span && span_duration(s) <= span_duration(b->span)))
-		return;
-	b->ns = ns;
-	b->span = s;
-}
-
 /* What the span that the message waited for did: "slept", "waited for a CPU, behind hog/7". */
 static void add_busy(GString *text, const struct history *h, const struct busy *b)
 {
@@ -495,11 +515,10 @@ static void add_busy(GString *text, const struct history *h, const struct busy *
 static void add_way(GString *text, struct history *h, const struct span_link *l, int64_t ns, const struct span *s)
 {
 	char buf[TIMEFMT_LEN];
-	struct busy b = { .from = l->out_ns, .to = l->in_ns };
+	struct busy b = busy_of(h, s, l, ns);
 	g_autofree char *label = thread_label_new(h->tl, s->thread, l->in_ns);
 	g_autofree char *behind = l->cpu_holder == ID_NONE ? NULL : thread_label_new(h->tl, l->cpu_holder, l->in_ns);
-	history_spans_of(h, s->thread, l->out_ns, l->in_ns, note_busy, &b);
-	if (b.span && b.ns * 2 >= ns) {
+	if (b.span) {
 		g_string_append_printf(text, "; %s", label);
 		add_busy(text, h, &b);
 		g_string_append_printf(text, ", for %s of it", timefmt_duration(buf, b.ns));
@@ -664,8 +683,9 @@ static char *short_message(const struct history *h, const struct why_cause *c, c
 {
 	char buf[TIMEFMT_LEN];
 	g_autofree char *label = c->culprit == ID_NONE ? NULL : thread_label_new(h->tl, c->culprit, c->message->in_ns);
-	return g_strdup_printf("message to %s: %s%s%s", s->name, timefmt_duration(buf, c->ns), label ? ", behind " : "",
-			       label ? label : "");
+	const char *behind = label ? label : c->culprit_span;
+	return g_strdup_printf("message to %s: %s%s%s", s->name, timefmt_duration(buf, c->ns),
+			       behind ? ", behind " : "", behind ? behind : "");
 }
 
 char *why_short(struct history *h, const struct tree *t, int asked, const struct why *why)

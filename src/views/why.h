@@ -31,7 +31,8 @@ struct why_cause {
 	const char *culprit_also;	/* what it did second longest; NULL: unknown */
 	int64_t culprit_also_ns;
 	uint64_t culprit_trace;		/* trace that it worked for; 0: unknown */
-	const char *culprit_span;	/* name of that span; NULL: unknown */
+	const char *culprit_span;	/* name of that span; NULL: unknown. Of a message: of the span in which the
+					 * thread that took it was meanwhile */
 };
 
 struct why {

@@ -132,7 +132,8 @@ static void add_span(struct choices *c, struct input *in)
 	add_condition(c, in->rules, "error_if");
 	if (choose(c, 2))
 		g_string_append_printf(in->rules, "name=n ${%s}\n", PICK_RIGHT(c, fields));
-	switch (choose(c, 8)) {
+	unsigned parent = choose(c, 10);
+	switch (parent) {
 	case 1:
 	case 2:
 		g_string_append(in->rules, "parent=thread\n");
@@ -143,11 +144,19 @@ static void add_span(struct choices *c, struct input *in)
 	case 4:
 		g_string_append_printf(in->rules, "parent=r%u\nparent_key=k\n", choose(c, in->n_planned));
 		break;
+	case 5:
+	case 6:
+		g_string_append(in->rules, "parent=link\nlink_in=m(k)\n");
+		break;
 	}
 	static const char *const ways[] = { "", "nested=yes\n", "async=yes\n", "nested=yes\nasync=yes\n" };
 	g_string_append(in->rules, PICK(c, ways));
 	if (choose(c, 3) == 1)
 		g_string_append_printf(in->rules, "tags=%s, k\n", PICK_RIGHT(c, fields));
+	static const char *const more[] = {
+		"", "", "every=12\n", "every=${k}0\n", "end_link_in=m(k)\n", "link_out=m(k)\nevery=5\n", "end_link_out=m(k)\n",
+	};
+	g_string_append(in->rules, PICK(c, more));
 }
 
 /* One event is the whole span. */
