@@ -148,10 +148,6 @@ static const struct column columns[] = {
 		    SPAN_MEMBER(end_ns)),
 	COLUMN_N("duration_ns", "DURATION", VALUE_NS, 8, 0, "of its root span (so far)",
 		 get_duration),
-	{ .id = "to_last_ns", .title = "TO LAST", .kind = VALUE_NS, .width = 8, .priority = 1, .optional = true,
-	  .descending = true, .get = get_to_last,
-	  .help = "from there to the end of the last span that took one of its messages; null: none ended later than "
-		  "its root" },
 	COLUMN_N("self_ns", "SELF", VALUE_NS, 0, 0, "of its root span, less what its children cover",
 		 SPAN_MEMBER(self_ns)),
 	COLUMN_N("spans", "SPANS", VALUE_COUNT, 5, 5, "halves count one each", MEMBER(struct trace_row, n_spans)),
@@ -176,6 +172,10 @@ static const struct column columns[] = {
 	COLUMN_T("duration_bound", "BOUND", 0, 0,
 		 "at least: its root is missing, so it took longer than duration_ns; or null",
 		 MEMBER(struct trace_row, has_root, .words = bound_words)),
+	{ .id = "to_last_ns", .title = "TO LAST", .kind = VALUE_NS, .width = 8, .priority = 1, .optional = true,
+	  .descending = true, .get = get_to_last,
+	  .help = "from its root's beginning to the end of the last span that took one of its messages; null: none "
+		  "ended later than its root" },
 };
 
 /* Does the trace belong to the range? */

@@ -198,7 +198,7 @@ def check_cpus(tap, name, all_of):
     """Time without a CPU is named wherever it is the most, and a fifth of the whole."""
     def most(q):
         parts = {k: v for k, v in q.row.items() if k.endswith("_ns") and k not in
-                 ("begin_ns", "end_ns", "duration_ns", "self_ns", *CPU)}
+                 ("begin_ns", "end_ns", "duration_ns", "to_last_ns", "self_ns", *CPU)}
         return max(parts.values())
     waits = [q for q in all_of if q.excess and sum(q.row[k] for k in CPU) > max(most(q), q.ns / 5)]
     tap.none([q for q in waits if "for a CPU" not in q.why],
