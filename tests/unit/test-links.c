@@ -332,7 +332,7 @@ static void test_slow_trace(void)
 	const struct view *const views[] = { &view_causes, view_find("traces") };
 	for (size_t i = 0; i < 2 * G_N_ELEMENTS(each); i++) {
 		g_autofree char *script = traces_and(each[i / 2].slow);
-		g_autofree char *took = g_strdup_printf(i % 2 ? "\"to_last_ns\":%s," : "\"max_ns\":%s,",
+		g_autofree char *took = g_strdup_printf(i % 2 ? "\"to_last_ns\":%s}" : "\"max_ns\":%s,",
 							each[i / 2].ns);
 		g_autoptr(blk_timeline) tl = timeline_by(slow_rules, script);
 		struct view_query q = VIEW_QUERY_INIT;
@@ -341,7 +341,7 @@ static void test_slow_trace(void)
 		rows_free(rows);
 		assert_has(text, each[i / 2].brief);
 		assert_has(text, took);
-		assert_has(text, i % 2 ? "\"to_last_ns\":30," : each[i / 2].whole);
+		assert_has(text, i % 2 ? "\"to_last_ns\":30}" : each[i / 2].whole);
 	}
 }
 
