@@ -175,10 +175,11 @@ static bool take_rules(struct screen_run *s)
 	return true;
 }
 
+/* Of a session, what was suggested while the first spans of a preset were not complete is no longer true. */
 static const char *backend_suggestion(void *data)
 {
 	const struct screen_run *s = data;
-	return s->suggestion;
+	return timeline_facts(s->tl)->has_spans && !rules_n_own() ? NULL : s->suggestion;
 }
 
 static bool backend_suggested_spans(void *data, char **ret_rules, char **ret_message)
