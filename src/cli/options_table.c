@@ -396,7 +396,7 @@ const struct option_row option_rows[] = {
 	      "be repeated",
 	      FOR(SHOWN | ON(LOG) | ON(SAVE))),
 	VALUE("jobs", 'j', "THREADS", GROUP_READ, options.read.jobs, take_count, NULL,
-	      "number of threads that read a recorded trace (one for each core; of less than 32 MB, one)",
+	      "number of threads that read a recorded trace (one for each core; one for a trace below 32 MB)",
 	      OF(RECORDED), .most = LIMIT_THREADS),
 	VALUE("slices", 0, "N", GROUP_READ, options.read.slices, take_count, NULL,
 	      "number of pieces in which a recorded trace is read (depends on its size)",

@@ -371,7 +371,7 @@ static void add_messages(struct json_out *b, struct history *h, const struct tre
 {
 	const struct trace_info *info = timeline_find_trace(h->tl, t->trace_id);
 	struct why why;
-	if (!info || info->taken_ns <= info->root->end_ns)
+	if (!info || !trace_has_messages(info))
 		return;
 	why_find_trace(h, t, &why);
 	g_autofree char *sentence = why_sentence(h, t, t->root, &why);

@@ -28,9 +28,8 @@ struct parallel_plan {
 };
 
 /*
- * Chooses the plan for a trace. `threads`, `slices`: as requested, 0: choose (one thread for
- * each core, but a small trace is read by one alone); `memory`: bytes, 0: no bound. With one
- * slice nothing is merged.
+ * Chooses the plan for a trace. `threads`, `slices`: as requested, 0: choose (one thread for each core; one
+ * alone for a small trace); `memory`: bytes, 0: no bound. With one slice nothing is merged.
  */
 struct parallel_plan parallel_choose(const struct pieces *p, unsigned threads, unsigned slices,
 				     size_t memory);

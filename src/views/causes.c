@@ -296,9 +296,8 @@ static struct rows *build(const struct timeline *tl, const struct view_query *qu
 	row_map_clear(&map);
 	common_finish(map.rows, compare);
 	int64_t longest = 0;
-	PTR_EACH(struct cause_row, r, map.rows->rows) {
+	PTR_EACH(struct cause_row, r, map.rows->rows)
 		longest = MAX(longest, r->c.parts_unknown ? 0 : r->c.stat.avg);
-	}
 	PTR_EACH(struct cause_row, r, map.rows->rows) {
 		r->took = took_of(map.rows, r);
 		r->bar = r->c.parts_unknown ? NULL : bar_of(map.rows, r, longest);

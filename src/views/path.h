@@ -26,7 +26,8 @@ struct path_segment {
 	bool divided;			/* private, as is .part_ns: see path_part_ns() */
 	int64_t part_ns[PART_N];
 	uint32_t call, file, waker, waker_irq;	/* of a blocked segment, as in struct span_wait */
-	uint32_t cpu_holder;		/* of a runnable segment: the thread on its CPU; or ID_NONE */
+	uint32_t cpu_holder;		/* of a runnable segment: the thread on its CPU; of a message's: as in struct
+					 * span_link; or ID_NONE */
 	bool holder_is_own;		/* that thread worked for the request itself */
 	unsigned depth;			/* distance in wakers from a span of the tree; 0: on the span */
 	int via;			/* the node that waited; .node itself if depth is 0 */

@@ -25,7 +25,7 @@ static GETTER(get_duration)
 static GETTER(get_to_last)
 {
 	const struct trace_row *r = ROW(row);
-	return r->has_messages ? value_bound(VALUE_NS, r->took_ns, !r->has_root) : value_none();
+	return r->took_ns > span_duration(r->root) ? value_bound(VALUE_NS, r->took_ns, !r->has_root) : value_none();
 }
 
 /* An explanation needs the tree of the trace. It is made at first use and cached, so rows that are never shown cost
@@ -243,7 +243,6 @@ static void add_trace(struct rows *rows, struct history *h, const struct trace_i
 	r->took_ns = trace_duration(t);
 	r->usual_ns = usual_trace_duration(h, t);
 	r->is_slow = usual_trace_is_slow(h, t);
-	r->has_messages = t->taken_ns > t->root->end_ns;
 	r->c.row.key[0] = t->trace_id;
 	r->c.row.key[1] = 0;
 	r->c.row.open = t->open;

@@ -18,7 +18,7 @@ struct trace_row {
 	int64_t took_ns;		/* trace_duration() */
 	int64_t usual_ns;		/* usual_trace_duration() */
 	bool is_slow;			/* compared with the usual, also of few traces */
-	bool has_root, has_messages;	/* .has_messages: spans took some after its root's end */
+	bool has_root;
 	const char *state;
 	uint32_t n_spans, n_services, n_missing;
 	double x_usual;			/* < 0: unknown */

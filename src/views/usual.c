@@ -307,15 +307,10 @@ int64_t usual_duration(const struct history *h, const struct span *s)
 
 /* ---- traces with messages ---- */
 
-static bool has_messages(const struct trace_info *t)
-{
-	return t->taken_ns > t->root->end_ns;
-}
-
 /* Are its duration and its root known? */
 static bool counts(const struct trace_info *t)
 {
-	return has_messages(t) && t->has_root && !t->open && span_has_duration(t->root);
+	return trace_has_messages(t) && t->has_root && !t->open && span_has_duration(t->root);
 }
 
 static uint64_t key_of_root(const struct span *root)
@@ -373,8 +368,8 @@ static struct operation *traces_like(struct history *h, const struct trace_info 
 
 const struct shares *usual_of_trace(struct history *h, const struct trace_info *t)
 {
-	struct operation *op = has_messages(t) ? traces_like(h, t) : NULL;
-	if (!has_messages(t))
+	struct operation *op = trace_has_messages(t) ? traces_like(h, t) : NULL;
+	if (!trace_has_messages(t))
 		return usual_of(h, t->root);
 	if (!op || op->count < USUAL_LEAST)
 		return NULL;
@@ -385,16 +380,16 @@ const struct shares *usual_of_trace(struct history *h, const struct trace_info *
 
 int64_t usual_trace_duration(struct history *h, const struct trace_info *t)
 {
-	const struct operation *op = has_messages(t) ? traces_like(h, t) : NULL;
-	if (!has_messages(t))
+	const struct operation *op = trace_has_messages(t) ? traces_like(h, t) : NULL;
+	if (!trace_has_messages(t))
 		return usual_duration(h, t->root);
 	return op && op->count >= USUAL_LEAST ? op->p25 : -1;
 }
 
 int64_t usual_of_any_trace(struct history *h, const struct trace_info *t)
 {
-	const struct operation *op = has_messages(t) ? traces_like(h, t) : NULL;
-	return !has_messages(t) ? history_usual(h, t->root) : op ? op->p25 : -1;
+	const struct operation *op = trace_has_messages(t) ? traces_like(h, t) : NULL;
+	return !trace_has_messages(t) ? history_usual(h, t->root) : op ? op->p25 : -1;
 }
 
 double usual_x_trace(struct history *h, const struct trace_info *t)

@@ -5,14 +5,12 @@
 #include "views/waterfall.h"
 
 #include "base/each.h"
-#include "base/timefmt.h"
 #include "views/evicted.h"
 #include "views/path.h"
 #include "views/registry.h"
 #include "views/traces.h"
 #include "views/usual.h"
 
-#include <string.h>
 
 #define ROW(row) ((const struct waterfall_row *)(row))
 

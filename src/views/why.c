@@ -267,6 +267,8 @@ static void find_causes(struct history *h, const struct tree *t, int node, const
 		find_waited(h, t, c);
 		ret->cause[ret->n++] = *c;
 	}
+	if (ret->n)
+		ret->node = ret->cause[0].node;
 }
 
 /* Sets .excess_ns. False: it is within the usual. */
@@ -285,14 +287,12 @@ void why_find(struct history *h, const struct tree *t, int node, struct why *ret
 	*ret = (struct why){ .node = node, .ns = span_duration(s), .usual_ns = usual_duration(h, s) };
 	if (is_slow(ret))
 		find_causes(h, t, node, usual_of(h, s), ret);
-	if (ret->n)
-		ret->node = ret->cause[0].node;
 }
 
 void why_find_trace(struct history *h, const struct tree *t, struct why *ret)
 {
 	const struct trace_info *info = timeline_find_trace(h->tl, t->trace_id);
-	if (!info || info->taken_ns <= t->nodes[t->root].span->end_ns) {
+	if (!info || !trace_has_messages(info)) {
 		why_find(h, t, t->root, ret);
 		return;
 	}
@@ -300,8 +300,6 @@ void why_find_trace(struct history *h, const struct tree *t, struct why *ret)
 			     .usual_ns = usual_trace_duration(h, info) };
 	if (is_slow(ret))
 		find_causes(h, t, PATH_TRACE, usual_of_trace(h, info), ret);
-	if (ret->n)
-		ret->node = ret->cause[0].node;
 }
 
 /* ---- words ---- */

@@ -132,8 +132,7 @@ static void add_span(struct choices *c, struct input *in)
 	add_condition(c, in->rules, "error_if");
 	if (choose(c, 2))
 		g_string_append_printf(in->rules, "name=n ${%s}\n", PICK_RIGHT(c, fields));
-	unsigned parent = choose(c, 10);
-	switch (parent) {
+	switch (choose(c, 10)) {
 	case 1:
 	case 2:
 		g_string_append(in->rules, "parent=thread\n");

@@ -454,6 +454,15 @@ static uint64_t link_key(const struct ruled *at, const struct rule_link *l)
 	return h != RULE_NO_KEY ? h : 1;
 }
 
+/* Adds what belongs to the annotation of an event, and says nothing of its thread. */
+static void add_to_event(struct fed_event *f, struct annot *a)
+{
+	a->type = ANNOT_STRING;
+	a->thread = ID_NONE;
+	a->by_kernel = false;
+	add_annot(f, a, false);
+}
+
 static void add_links(struct fed_event *f, const struct ruled *at, const struct annot *of, bool out)
 {
 	ARRAY_EACH(const struct rule_link, l, at->e->links) {
@@ -461,15 +470,12 @@ static void add_links(struct fed_event *f, const struct ruled *at, const struct 
 		if (key == RULE_NO_KEY)
 			continue;
 		struct annot a = *of;
-		a.type = ANNOT_STRING;
 		a.mark = out ? MARK_LINK_OUT : MARK_LINK_IN;
 		a.key = strtab_add(f->s->texts, l->name);
 		a.val = l->text.looks_up ? fill(at, &l->text) : strtab_add(f->s->texts, "");
 		a.address = key;
 		a.looks_up = l->text.looks_up ? LOOKS_UP_KEY : 0;
-		a.thread = ID_NONE;
-		a.by_kernel = false;
-		add_annot(f, &a, false);
+		add_to_event(f, &a);
 	}
 }
 
@@ -489,22 +495,19 @@ static uint64_t first_link(const struct ruled *at)
 	return RULE_NO_KEY;
 }
 
-/* A number of ns, or a text that names it, after which the next span with the key is due, the thread apart. */
+/* After how many ns the next span with the key is due, the thread apart. */
 static void add_every(struct fed_event *f, const struct ruled *at, const struct annot *of)
 {
 	uint64_t key = at->r->every.texts ? key_of(at, &at->r->begin_key) : RULE_NO_KEY;
 	if (key == RULE_NO_KEY)
 		return;
 	struct annot a = *of;
-	a.type = ANNOT_STRING;
 	a.mark = MARK_EVERY;
 	a.key = strtab_add(f->s->texts, "due");
 	a.val = fill(at, &at->r->every);
 	a.address = key;
 	a.looks_up = at->r->every.looks_up ? LOOKS_UP_VALUE : 0;
-	a.thread = ID_NONE;
-	a.by_kernel = false;
-	add_annot(f, &a, false);
+	add_to_event(f, &a);
 }
 
 static struct annot rule_mark(struct fed_event *f, unsigned number, enum annot_mark mark)

@@ -38,8 +38,8 @@ struct span_tag {
 	bool is_int;
 };
 
-/* A message that the span took from another one, which is not its parent by this: a link by a rule (rules.h). Also what
- * a late span was due at: see span_late(). */
+/* A message that the span took from another one, which is not its parent by this: a link by a rule (rules.h). Also when
+ * a late span was due: see span_late(). */
 struct span_link {
 	int64_t out_ns, in_ns;		/* when it was sent, and taken, each by its host's clock */
 	uint64_t trace_id, span_id;	/* of the span that sent it */

@@ -92,6 +92,11 @@ struct trace_info {
 	int64_t taken_ns;		/* end of the last span that took a message of the trace; INT64_MIN: none did */
 	uint32_t n_spans, errors;
 };
+/* Does it go on by messages after its root's end? */
+static inline bool trace_has_messages(const struct trace_info *t)
+{
+	return t->taken_ns > t->root->end_ns;
+}
 /* How long (ns) the trace took: its root, or from there to the end of the last span that took one of its messages. */
 static inline int64_t trace_duration(const struct trace_info *t)
 {
